@@ -38,7 +38,7 @@ Subcommand grade_command(CLI::App& lab32);
 Subcommand explain_command(CLI::App& lab32);
 Subcommand ask_command(CLI::App& lab32);
 Subcommand ptx_command(CLI::App& lab32);
-Subcommand calibrate_command(CLI::App& lab32);
+Subcommand decidable_timing_checks_command(CLI::App& lab32);
 Subcommand init_command(CLI::App& lab32);
 Subcommand seal_command(CLI::App& lab32);
 Subcommand doctor_command(CLI::App& lab32);
@@ -97,8 +97,8 @@ struct ProgramCommandFunctions {
   decltype(&profiler::picture_of_program_run) explain;
   // Splits a command line: returns the words of lab32, with the program's file last, and stores
   // those that belong to nvcc and to the program.
-  Words (*split_off_program)(const CLI::App*, const Words&, profiler::ProgramOrSources&,
-                             Words& arguments);
+  Words (*words_left_for_cli11)(const CLI::App*, const Words&, profiler::ProgramOrSources&,
+                                Words& arguments);
 };
 
 // The commands of app/programs, which build/runtime/lab32 sets before main(). Null in build/lab32.

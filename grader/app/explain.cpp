@@ -198,8 +198,8 @@ int run_explain(ExplainCommandOptions& command) {
 
 // Takes the words that belong to nvcc and to a program out of the command line, as `lab32 run`
 // does. The words of a lab stay as they are.
-Words move_program_words_to_command(const CLI::App* app, const Words& words,
-                                    ExplainCommandOptions& command) {
+Words split_off_program_words(const CLI::App* app, const Words& words,
+                              ExplainCommandOptions& command) {
   bool has_program = false;
   for (size_t i = 0; i < words.size() && !has_program; ++i) {
     const std::string& word = words[i];
@@ -215,7 +215,7 @@ Words move_program_words_to_command(const CLI::App* app, const Words& words,
   if (!linked_program_commands()) exec_runtime_binary();
   profiler::ProgramOrSources program;
   const Words own =
-      linked_program_commands()->split_off_program(app, words, program, command.arguments);
+      linked_program_commands()->words_left_for_cli11(app, words, program, command.arguments);
   command.nvcc_words = std::move(program.words);
   return own;
 }
@@ -259,7 +259,7 @@ Subcommand explain_command(CLI::App& lab32) {
   command.app = app;
   command.run = [given] { return run_explain(*given); };
   command.take_own_options = [app, given](const Words& words) {
-    return move_program_words_to_command(app, words, *given);
+    return split_off_program_words(app, words, *given);
   };
   command.behind = &given->arguments;
   command.clean_end = CleanSignalExit::Interrupt::not_watched;

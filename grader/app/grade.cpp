@@ -38,12 +38,12 @@ const CLI::Validator kSeconds(
 
 // Whether the result is printed for a student on a terminal. Only such results belong to the
 // history of attempts.
-bool counts_as_attempt(const std::string& format, const std::string& output) {
+bool is_text_result_on_terminal(const std::string& format, const std::string& output) {
   return format == "text" && output.empty() && isatty(STDOUT_FILENO) == 1;
 }
 
 // On a terminal the text is brief: a student reads the first reasons, and asks for the others.
-report::ReportStyle output_style(const GradeCommandOptions& given) {
+report::ReportStyle report_brevity_and_colour(const GradeCommandOptions& given) {
   report::ReportStyle style;
   style.command = program_name_as_typed();
   style.colour = given.output.empty() && report::wants_colour(STDOUT_FILENO);
@@ -53,7 +53,7 @@ report::ReportStyle output_style(const GradeCommandOptions& given) {
 
 [[noreturn]] void run_watch(const GradeCommandOptions& given, bool history) {
   const grading::GradeOptions& options = given.options;
-  const report::ReportStyle style = output_style(given);
+  const report::ReportStyle style = report_brevity_and_colour(given);
   const auto show = [&](const report::GradingResult& result, const std::string& changes) {
     // The history is written before the text is printed: a reader that closes the output early ends
     // this process.
@@ -89,9 +89,9 @@ int run_grade(GradeCommandOptions& given) {
   if (given.pictures) options.launch_detail.emplace();
   const auto& [format, output, json] = std::tie(given.format, given.output, given.json);
   std::error_code error;
-  const bool history = report::history_enabled() &&
-                       std::filesystem::is_directory(options.dir, error) &&
-                       (given.keeps_history || given.watches || counts_as_attempt(format, output));
+  const bool history =
+      report::history_enabled() && std::filesystem::is_directory(options.dir, error) &&
+      (given.keeps_history || given.watches || is_text_result_on_terminal(format, output));
   if (given.watches) {
     if (format != "text" || !output.empty() || !json.empty())
       throw Error("--watch prints text: it cannot be combined with --format, -o and --json");
@@ -103,7 +103,7 @@ int run_grade(GradeCommandOptions& given) {
   if (history) report::append_to_history(options.dir, result, report::current_time());
   if (result.all_labs_graded() && result.max_score <= 0)
     throw Error(fmt::format("no check could be run on {}; try --device sim", result.device));
-  const std::string text = report::render(result, format, output_style(given));
+  const std::string text = report::render(result, format, report_brevity_and_colour(given));
   print_or_write(text, output, "-o");
   if (!json.empty()) write_file(json, report::json(result), "--json");
   for (const report::LabResult& lab : result.labs)

@@ -21,11 +21,25 @@ namespace lab32::commands {
 namespace {
 
 // The commands in the order of `lab32 --help`.
-constexpr Subcommand (*kCommands[])(CLI::App&) = {
-    grade_command,      run_command,       profile_command, check_command,   explain_command,
-    ask_command,        report_command,    nvcc_command,    class_command,   course_command,
-    similarity_command, ptx_command,       init_command,    new_lab_command, try_lab_command,
-    seal_command,       calibrate_command, doctor_command,  devices_command};
+constexpr Subcommand (*kCommands[])(CLI::App&) = {grade_command,
+                                                  run_command,
+                                                  profile_command,
+                                                  check_command,
+                                                  explain_command,
+                                                  ask_command,
+                                                  report_command,
+                                                  nvcc_command,
+                                                  class_command,
+                                                  course_command,
+                                                  similarity_command,
+                                                  ptx_command,
+                                                  init_command,
+                                                  new_lab_command,
+                                                  try_lab_command,
+                                                  seal_command,
+                                                  decidable_timing_checks_command,
+                                                  doctor_command,
+                                                  devices_command};
 
 // Opens /dev/null for standard streams that the parent process has closed. The next opened file
 // would otherwise take their number, and output would be written into it. Writing to these streams

@@ -108,12 +108,12 @@ int run_init(const std::string& directory) {
   return kFullMarks;
 }
 
-struct SealOptions {
+struct AnswerSealingOptions {
   std::string lab, module, rubric;
   bool only_checks = false;
 };
 
-int run_seal(const SealOptions& options) {
+int run_seal(const AnswerSealingOptions& options) {
   const std::filesystem::path folder = options.rubric.empty()
                                            ? grading::rubric_folder(options.lab)
                                            : std::filesystem::path(options.rubric);
@@ -134,7 +134,7 @@ struct DecidableChecksOptions {
 int run_find_decidable_checks(const DecidableChecksOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
   print_or_write(
-      grading::text_of(grading::find_decidable_timing_checks(options.labs, options.rubric)),
+      grading::text_of(grading::find_gpu_decidable_timing_checks(options.labs, options.rubric)),
       options.output, "-o");
   return kFullMarks;
 }
@@ -155,7 +155,7 @@ Subcommand init_command(CLI::App& lab32) {
 
 // Only `make dist` and lab32.course use this command, so the help does not list it.
 Subcommand seal_command(CLI::App& lab32) {
-  const auto options = std::make_shared<SealOptions>();
+  const auto options = std::make_shared<AnswerSealingOptions>();
   Subcommand command;
   command.app = lab32.add_subcommand("seal", "print a lab's answers, hashed")->group("");
   command.app->add_option("LAB", options->lab, "the lab")->required();
@@ -167,7 +167,7 @@ Subcommand seal_command(CLI::App& lab32) {
   return command;
 }
 
-Subcommand calibrate_command(CLI::App& lab32) {
+Subcommand decidable_timing_checks_command(CLI::App& lab32) {
   const auto options = std::make_shared<DecidableChecksOptions>();
   Subcommand command;
   command.app =

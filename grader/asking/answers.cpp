@@ -203,7 +203,8 @@ std::optional<report::CheckResult> grade_answers(const grading::Rubric& rubric,
   test.max_score = counts ? row->points : 0;
   if (counts) test.expected = "all right";
   test.file = visible_name(file.string());
-  if (counts) test.failure = report::CheckFailure{report::CheckFailure::Kind::wrong_answer};
+  if (counts)
+    test.failure = report::CheckFailureReason{report::CheckFailureReason::Kind::wrong_answer};
   test.figures = {{"asked", 0}, {"right", 0}};
   if (!sheet) {
     test.measured = "not answered";

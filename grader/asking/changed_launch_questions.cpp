@@ -19,7 +19,8 @@ using sim::AccessKind;
 
 // The cost of each line in the recorded block, without lines whose accesses are too many to be
 // worked out on paper.
-std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::LaunchDetail& detail) {
+std::map<std::pair<int, bool>, uint64_t> cost_by_line_and_space(
+    const counters::LaunchDetail& detail) {
   constexpr size_t kMostOnPaper = 32;
   std::map<std::pair<int, bool>, uint64_t> costs;
   for (const LineDetail& line : detail.lines) {
@@ -33,10 +34,10 @@ std::map<std::pair<int, bool>, uint64_t> cost_of_each_line(const counters::Launc
 pictures::PicturedLineRequests pictured_access_of_line_detail(const LaunchQuestionInputs& record,
                                                               const LineDetail& line) {
   pictures::PicturedLineRequests access =
-      pictures::access_of(line, line.requests.at(0), record.names);
+      pictures::single_request_picture(line, line.requests.at(0), record.names);
   for (size_t i = 1; i < line.requests.size(); ++i)
     access.requests.push_back(
-        pictures::access_of(line, line.requests[i], record.names).requests[0]);
+        pictures::single_request_picture(line, line.requests[i], record.names).requests[0]);
   access.worst = line.worst;
   return access;
 }
@@ -58,12 +59,13 @@ std::optional<device::LaunchShape> shape_with_other_block_size(const device::Lau
 }
 
 // Questions about what the lines of a block cost if the block has another number of threads.
-std::vector<Question> block_size_questions(const LaunchQuestionInputs& record,
-                                           const counters::LaunchDetail& other,
-                                           const device::LaunchShape& shape) {
+std::vector<Question> changed_block_size_questions(const LaunchQuestionInputs& record,
+                                                   const counters::LaunchDetail& other,
+                                                   const device::LaunchShape& shape) {
   std::vector<Question> questions;
   constexpr uint64_t kMostCost = 64;
-  const auto before = cost_of_each_line(record.detail()), after = cost_of_each_line(other);
+  const auto before = cost_by_line_and_space(record.detail()),
+             after = cost_by_line_and_space(other);
   const uint32_t now = record.block().x, threads = shape.block.x;
   for (const auto& [line, cost] : after) {
     const auto known = before.find(line);
@@ -73,7 +75,7 @@ std::vector<Question> block_size_questions(const LaunchQuestionInputs& record,
     const uint64_t was = known->second, in_proportion = was * threads / now;
     // A difference of 1 is only that of the last warp, or that of rounding.
     const bool near = cost * now + now >= was * threads && cost * now <= was * threads + now;
-    if (cost == was || near || !record.has_access_in_line_text(line.first)) continue;
+    if (cost == was || near || !record.has_access_syntax_in_line(line.first)) continue;
     const char* const unit = line.second ? "wavefronts" : "sectors";
     Question q = record.new_question(QuestionKind::what_if, "block size",
                                      line.second ? "banks" : "sectors", line.first);
@@ -138,10 +140,10 @@ void fill_inputs_with_first_element(const LaunchQuestionInputs& record) {
   }
 }
 
-class SmallerLaunchQuestions {
+class SmallerNQuestions {
  public:
-  SmallerLaunchQuestions(const LaunchQuestionInputs& record, const LaunchWithSmallerN& changed,
-                         const counters::LaunchDetail& detail)
+  SmallerNQuestions(const LaunchQuestionInputs& record, const LaunchWithSmallerN& changed,
+                    const counters::LaunchDetail& detail)
       : r_(record), changed_(changed), detail_(detail) {}
 
   std::vector<Question> all_questions() {
@@ -151,10 +153,10 @@ class SmallerLaunchQuestions {
           line.requests.begin(), line.requests.end(),
           [&](const RequestDetail& r) { return is_atomic(r) || (line.shared && is_store(r)); });
       if (line.requests.size() != line.requests_in_block || !changes ||
-          r_.is_independent_of_inputs(line) || !r_.has_access_in_line_text(line.line))
+          r_.is_independent_of_inputs(line) || !r_.has_access_syntax_in_line(line.line))
         continue;
-      ask_additions_of_equal_inputs(line);
-      ask_lanes_per_word_of_equal_inputs(line);
+      ask_additions_if_inputs_equal(line);
+      ask_lanes_per_word_if_inputs_equal(line);
     }
     return std::move(questions_);
   }
@@ -212,7 +214,7 @@ class SmallerLaunchQuestions {
     const int64_t idle = threads - static_cast<int64_t>(working.size());
     if (idle == 0 || working.size() < kManyLanes) return;
     Question q = new_question("idle threads", "indices",
-                              r_.has_access_in_line_text(shown->line) ? shown->line : 0, "");
+                              r_.has_access_syntax_in_line(shown->line) ? shown->line : 0, "");
     q.answer = idle;
     q.text += fmt::format(
         "How many of the {} threads of the last block, {}, load nothing from "
@@ -246,7 +248,7 @@ class SmallerLaunchQuestions {
     std::set<std::string> arrays;
     for (const RequestDetail& request : line.requests)
       if (request.kind == AccessKind::load)
-        arrays.insert(parse_element_name(pictures::access_of(line, request, r_.names)
+        arrays.insert(parse_element_name(pictures::single_request_picture(line, request, r_.names)
                                              .requests[0]
                                              .name[__builtin_ctz(request.mask)])
                           .array);
@@ -260,7 +262,7 @@ class SmallerLaunchQuestions {
   }
 
   // Asks how often the line stores or adds if all inputs are equal.
-  void ask_additions_of_equal_inputs(const LineDetail& line) {
+  void ask_additions_if_inputs_equal(const LineDetail& line) {
     const bool atomic = is_atomic(line.requests[0]);
     int64_t lanes = 0, requests = 0, elements = 0;
     for (const RequestDetail& request : line.requests) {
@@ -295,7 +297,7 @@ class SmallerLaunchQuestions {
 
   // Asks how many lanes of one request access one word if all inputs are equal. The request with
   // the fewest lanes is the one at the end of the data.
-  void ask_lanes_per_word_of_equal_inputs(const LineDetail& line) {
+  void ask_lanes_per_word_if_inputs_equal(const LineDetail& line) {
     const RequestDetail* least = nullptr;
     std::map<uint32_t, size_t> rounds;
     size_t round = 0;
@@ -353,7 +355,7 @@ std::vector<Question> changed_launch_questions(const LaunchQuestionInputs& recor
     const device::LaunchResult run = device.launch(kernel, *shape, record.launch.args, options);
     // Nothing is asked if the result differs, as in a kernel that is written for one size of block.
     if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run) && after->same())
-      questions = block_size_questions(record, *run.launch_detail, *shape);
+      questions = changed_block_size_questions(record, *run.launch_detail, *shape);
   }
   if (const auto changed = launch_with_smaller_n(record)) {
     before.put_back();
@@ -363,7 +365,7 @@ std::vector<Question> changed_launch_questions(const LaunchQuestionInputs& recor
         device.launch(kernel, changed->launch.shape, changed->launch.args, options);
     if (!run.fault && run.launch_detail && !grading::has_hazard_finding(run))
       for (Question& question :
-           SmallerLaunchQuestions(record, *changed, *run.launch_detail).all_questions())
+           SmallerNQuestions(record, *changed, *run.launch_detail).all_questions())
         questions.push_back(std::move(question));
   }
   after->put_back();

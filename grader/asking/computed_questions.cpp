@@ -52,7 +52,7 @@ std::optional<Question> changed_pitch_wavefront_question(const LaunchQuestionInp
       line.requests[record.random.below(static_cast<uint32_t>(line.requests.size()))];
   const bool load = request.kind == AccessKind::load;
   if (!line.shared || line.ptx_level || !record.is_independent_of_inputs(line) || request.matrix ||
-      request.bytes != 4 || !record.has_access_in_line_text(line.line) ||
+      request.bytes != 4 || !record.has_access_syntax_in_line(line.line) ||
       (!load && request.kind != AccessKind::store))
     return std::nullopt;
   for (const RequestDetail& other : line.requests)
@@ -60,11 +60,11 @@ std::optional<Question> changed_pitch_wavefront_question(const LaunchQuestionInp
       return std::nullopt;
   const uint64_t address = request.address[__builtin_ctz(request.mask)];
   uint64_t begin = 1;
-  for (const counters::ArrayDetail& array : record.detail().shared_arrays)
+  for (const counters::AccessedArray& array : record.detail().shared_arrays)
     if (address >= array.begin && address < array.begin + array.bytes) begin = array.begin;
   if (begin % 128 != 0) return std::nullopt;
-  const auto tile =
-      tile_access_of(pictures::access_of(line, request, record.names).requests[0], begin);
+  const auto tile = tile_access_of(
+      pictures::single_request_picture(line, request, record.names).requests[0], begin);
   if (!tile) return std::nullopt;
   const bool longer = tile->pitch % 32 == 0;
   const int64_t pitch = tile->pitch + (longer ? 1 : -1);
@@ -202,8 +202,10 @@ class OccupancyQuestionGenerator {
       ask_blocks(gpus[0], *limits);
       ask_limit(gpus[0], *limits);
     }
-    if (const auto limits = limits_of(gpus[1], now_)) ask_registers(gpus[1], *limits);
-    if (const auto limits = limits_of(gpus[2], now_)) ask_shape(gpus[2], *limits);
+    if (const auto limits = limits_of(gpus[1], now_))
+      ask_blocks_with_more_registers(gpus[1], *limits);
+    if (const auto limits = limits_of(gpus[2], now_))
+      ask_threads_of_other_block_size(gpus[2], *limits);
     if (const auto limits = limits_of(gpus[3], now_)) ask_waves(gpus[3], *limits);
     return std::move(questions_);
   }
@@ -256,7 +258,8 @@ class OccupancyQuestionGenerator {
     questions_.push_back(std::move(q));
   }
 
-  void ask_registers(const model::DeviceProfile& gpu, const ResidentBlockLimits& now) {
+  void ask_blocks_with_more_registers(const model::DeviceProfile& gpu,
+                                      const ResidentBlockLimits& now) {
     static constexpr std::array<uint32_t, 7> kRegisters = {32, 40, 48, 64, 80, 96, 128};
     std::vector<std::pair<BlockResourceUsage, ResidentBlockLimits>> changes;
     for (const uint32_t registers : kRegisters) {
@@ -286,7 +289,8 @@ class OccupancyQuestionGenerator {
   }
 
   // A dynamic size of shared memory depends on the block, so it is not asked what other blocks do.
-  void ask_shape(const model::DeviceProfile& gpu, const ResidentBlockLimits& now) {
+  void ask_threads_of_other_block_size(const model::DeviceProfile& gpu,
+                                       const ResidentBlockLimits& now) {
     static constexpr std::array<uint32_t, 8> kThreads = {32, 64, 128, 256, 384, 512, 768, 1024};
     if (now_.shared() > 0) return;
     std::vector<std::pair<BlockResourceUsage, ResidentBlockLimits>> changes;

@@ -273,9 +273,9 @@ std::string reason_for_no_questions(const report::LabResult& lab,
 
 // Adds the checks that have passed to `passed`. Returns the first check with open questions of the
 // lab; "": there is none.
-std::string first_check_with_open_questions(const grading::Rubric& rubric,
-                                            const report::LabResult& lab,
-                                            std::set<std::string>& passed) {
+std::string first_check_awaiting_answers(const grading::Rubric& rubric,
+                                         const report::LabResult& lab,
+                                         std::set<std::string>& passed) {
   for (const report::CheckResult& test : lab.tests) {
     const auto row = std::find_if(rubric.rows().begin(), rubric.rows().end(),
                                   [&](const auto& r) { return r.check == test.name; });
@@ -288,7 +288,7 @@ std::string first_check_with_open_questions(const grading::Rubric& rubric,
 }
 
 // Whether the answer stands as a number in the line that the question is about.
-bool answer_stands_in_line(const Question& question) {
+bool source_line_reveals_answer(const Question& question) {
   static const RegularExpression number("[0-9]+");
   if (!question.options.empty()) return false;
   for (const auto& found : number.all(question.source))
@@ -339,15 +339,14 @@ DrawnQuestions draw_questions(const AskOptions& options) {
     left.resize(left.size() - some);
     lab = grading::grade(grade).labs.at(0);
     if (lab.status == report::Status::error || lab.status == report::Status::not_graded) break;
-    if (const std::string open = first_check_with_open_questions(rubric, lab, passed);
-        !open.empty()) {
+    if (const std::string open = first_check_awaiting_answers(rubric, lab, passed); !open.empty()) {
       drawn.why_none =
           fmt::format("they would give away the answers to `{}`, so answer that check first", open);
       return drawn;
     }
     for (Question& question : std::exchange(maker.questions, {})) {
       if (passed.count(question.check) == 0 || named.count(question.check) == 0 ||
-          answer_stands_in_line(question))
+          source_line_reveals_answer(question))
         continue;
       mark_idea_of_earlier_lab(question, file.lab, ideas);
       pool.push_back(std::move(question));

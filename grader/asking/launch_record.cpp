@@ -18,7 +18,7 @@ bool LaunchQuestionInputs::are_shared_lines_exactly_recorded() const {
                      [&](const LineDetail& l) { return !l.shared || is_exactly_recorded(l); });
 }
 
-bool LaunchQuestionInputs::has_access_in_line_text(int line) const {
+bool LaunchQuestionInputs::has_access_syntax_in_line(int line) const {
   static const RegularExpression access(
       "\\[|->|(^|return|[=(,;{+<>!&|?:-])\\s*\\*\\s*[A-Za-z_(]|"
       "(ld|st|load|store|copy|async)\\w*\\s*(<[^>]*>\\s*)?\\(");
@@ -66,7 +66,8 @@ RequestInQuestion LaunchQuestionInputs::choose_request(const LineDetail& line) c
       line.requests[random.below(static_cast<uint32_t>(line.requests.size()))];
   if (any.matrix || (any.kind != AccessKind::load && any.kind != AccessKind::store)) return {};
   RequestInQuestion chosen{
-      &line, &any, false, "", "", pictures::access_of(line, any, names).requests[0], {}, 0};
+      &line, &any, false, "", "", pictures::single_request_picture(line, any, names).requests[0],
+      {},    0};
   bool one_site = true;
   for (const RequestDetail& other : line.requests) {
     if (other.warp != any.warp || other.kind != any.kind) continue;
@@ -114,7 +115,7 @@ Question LaunchQuestionInputs::new_question(QuestionKind kind, const std::string
 
 void LaunchQuestionInputs::add_request_picture(Question& question, const LineDetail& line,
                                                const RequestDetail& request) const {
-  question.picture.accesses.push_back(pictures::access_of(line, request, names));
+  question.picture.accesses.push_back(pictures::single_request_picture(line, request, names));
 }
 
 ElementName parse_element_name(const std::string& name) {

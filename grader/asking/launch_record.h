@@ -70,9 +70,9 @@ struct LaunchQuestionInputs {
   bool are_shared_lines_exactly_recorded() const;
   // Whether the text of the line shows an access: nvcc gives the accesses of an inlined function's
   // arguments to the line of the function's body.
-  bool has_access_in_line_text(int line) const;
+  bool has_access_syntax_in_line(int line) const;
   bool is_usable_for_questions(const LineDetail& line) const {
-    return is_exactly_recorded(line) && has_access_in_line_text(line.line);
+    return is_exactly_recorded(line) && has_access_syntax_in_line(line.line);
   }
   Dim3 block() const { return launch.shape.block; }
   bool one_dimensional() const { return block().y == 1 && block().z == 1; }

@@ -169,7 +169,7 @@ class SingleAccessQuestionGenerator {
 
   // Whether the array begins in bank 0: only then can the student work out the bank of an element.
   bool array_begins_in_bank_0(uint64_t address) const {
-    for (const counters::ArrayDetail& array : r_.detail().shared_arrays)
+    for (const counters::AccessedArray& array : r_.detail().shared_arrays)
       if (address >= array.begin && (array.bytes == 0 || address < array.begin + array.bytes))
         return array.begin % kLineBytes == 0;
     return false;

@@ -35,7 +35,7 @@ void FileDescriptor::close() {
   fd_ = -1;
 }
 
-Pipe::Pipe() {
+PipeDescriptors::PipeDescriptors() {
   int fds[2];
   if (pipe2(fds, O_CLOEXEC) != 0)
     throw MachineError(std::string("no pipe to a child process: ") + std::strerror(errno));

@@ -35,9 +35,9 @@ class FileDescriptor {
 };
 
 // The constructor throws MachineError if the system provides no pipe.
-struct Pipe {
+struct PipeDescriptors {
   FileDescriptor read, write;
-  Pipe();
+  PipeDescriptors();
 };
 
 // Tells the parent whether the child's exec() succeeded. Create it before the fork.
@@ -52,7 +52,7 @@ class ExecStatusPipe {
   int exec_error();
 
  private:
-  Pipe pipe_;  // a successful exec closes it
+  PipeDescriptors pipe_;  // a successful exec closes it
 };
 
 class ChildProcess {
@@ -71,9 +71,9 @@ class ChildProcess {
   // Sends the signal to every live ChildProcess and its group. Returns whether there is one.
   static bool forward_signal_to_live_children(int signal);
   // Kills every live ChildProcess and its group. Used when a signal ends this process: afterwards
-  // no wait() returns, and no new ChildProcess can be made.
+  // no wait_for_raw_status() returns, and no new ChildProcess can be made.
   static void kill_all_children();
-  // Kills the child and waits for it, unless wait() has already returned.
+  // Kills the child and waits for it, unless wait_for_raw_status() has already returned.
   ~ChildProcess();
 
   bool has_ended() const;

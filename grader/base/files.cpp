@@ -146,8 +146,8 @@ std::string directory_of(const std::string& place) {
   return parent.empty() ? "." : parent.string();
 }
 
-void replace_file(const OutputPathOfOption& target, const std::string& place,
-                  const std::string& text) {
+void write_file_atomically(const OutputPathOfOption& target, const std::string& place,
+                           const std::string& text) {
   std::string temporary = directory_of(place) + "/.lab32-XXXXXX";
   FileDescriptor fd(mkostemp(temporary.data(), O_CLOEXEC));
   if (fd.get() < 0) target.fail("cannot be written", errno);
@@ -174,7 +174,7 @@ void write_file(const std::string& path, const std::string& text, const std::str
   if (output_kind(target) == OutputKind::stream)
     write_to_pipe_or_device(target, text);
   else
-    replace_file(target, resolve_output_links(target), text);
+    write_file_atomically(target, resolve_output_links(target), text);
 }
 
 void check_writable(const std::string& path, const std::string& option) {

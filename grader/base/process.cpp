@@ -283,7 +283,7 @@ std::vector<char*> argv_pointers(const std::vector<std::string>& strings) {
 // ---- in the parent --------------------------------------------------------------------------
 
 // Reads one stream of the child. Returns false once the stream has exceeded its limit.
-bool read_chunk_within_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
+bool read_chunk_and_check_limit(FileDescriptor& fd, std::string& text, uint64_t limit) {
   char buffer[65536];
   ssize_t n = read(fd.get(), buffer, sizeof buffer);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return true;
@@ -300,7 +300,7 @@ bool read_chunk_within_limit(FileDescriptor& fd, std::string& text, uint64_t lim
 
 ProcessOutcome run_process(const ProcessCommand& command) {
   if (command.argv.empty()) throw Error("no program to run");
-  Pipe out, err;
+  PipeDescriptors out, err;
   ExecStatusPipe report;
   FileDescriptor in(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (in.get() < 0) throw MachineError("/dev/null cannot be opened");
@@ -331,9 +331,9 @@ ProcessOutcome run_process(const ProcessCommand& command) {
     bool within = true;
     if (ready > 0) {
       if (fds[0].revents)
-        within &= read_chunk_within_limit(out.read, outcome.out, limits.output_bytes);
+        within &= read_chunk_and_check_limit(out.read, outcome.out, limits.output_bytes);
       if (fds[1].revents)
-        within &= read_chunk_within_limit(err.read, outcome.err, limits.output_bytes);
+        within &= read_chunk_and_check_limit(err.read, outcome.err, limits.output_bytes);
     }
     if (!within) {
       outcome.end = ProcessOutcome::End::output_exceeded;

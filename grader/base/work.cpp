@@ -111,7 +111,7 @@ void write_all_or_exit(int fd, const void* data, size_t size) {
 }  // namespace
 
 ForkResult run_forked(const std::function<std::vector<std::byte>()>& work, double seconds) {
-  Pipe pipe;
+  PipeDescriptors pipe;
   std::fflush(nullptr);
   const auto start = Clock::now();
   ChildProcess child("a child process", ChildProcess::Group::ours, [&] {
@@ -239,9 +239,9 @@ double measure_machine_slowness() {
   return slowness();
 }
 
-ScopedMachineSlowness::ScopedMachineSlowness(double slowness) : before_(pretended) {
+ScopedFakeMachineSlowness::ScopedFakeMachineSlowness(double slowness) : before_(pretended) {
   pretended = slowness;
 }
-ScopedMachineSlowness::~ScopedMachineSlowness() { pretended = before_; }
+ScopedFakeMachineSlowness::~ScopedFakeMachineSlowness() { pretended = before_; }
 
 }  // namespace lab32

@@ -135,12 +135,12 @@ double slowness();
 double measure_machine_slowness();
 
 // Sets what measure_machine_slowness() returns while this object lives. Only tests use it.
-class ScopedMachineSlowness {
+class ScopedFakeMachineSlowness {
  public:
-  explicit ScopedMachineSlowness(double slowness);
-  ~ScopedMachineSlowness();
-  ScopedMachineSlowness(const ScopedMachineSlowness&) = delete;
-  ScopedMachineSlowness& operator=(const ScopedMachineSlowness&) = delete;
+  explicit ScopedFakeMachineSlowness(double slowness);
+  ~ScopedFakeMachineSlowness();
+  ScopedFakeMachineSlowness(const ScopedFakeMachineSlowness&) = delete;
+  ScopedFakeMachineSlowness& operator=(const ScopedFakeMachineSlowness&) = delete;
 
  private:
   double before_;

@@ -132,7 +132,7 @@ struct LaunchOptions {
   // malloc() is not checked for races between blocks.
   uint64_t heap_bytes = 0;
   // Like cudaLaunchCooperativeKernel: all blocks reside at once, and grid.sync() works. A grid that
-  // does not fit (Device::resident_blocks) is a fault of kind launch.
+  // does not fit (Device::resident_blocks_on_device) is a fault of kind launch.
   bool cooperative = false;
   // The seed of a random order in which blocks and warps run; nullopt: the default order
   // (simulator).

@@ -15,9 +15,9 @@ sim::AccessWithoutSassMatch make_unmatched_access(sim::AccessWithoutSassMatch::R
 
 }  // namespace
 
-void add_copy_and_matrix_counters(const sim::KernelProgram& program,
-                                  const counters::TrafficObserver& traffic,
-                                  counters::Counters& counters) {
+void add_copy_and_ldmatrix_counters(const sim::KernelProgram& program,
+                                    const counters::TrafficObserver& traffic,
+                                    counters::Counters& counters) {
   for (uint32_t site = 0; site < program.sites.size(); ++site) {
     const ptx::InstructionTraits& traits = program.sites[site].ptx->op->traits;
     if (traits.memory_count == 2) {  // a copy
@@ -67,7 +67,7 @@ void add_ptx_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram&
       times *= static_cast<double>(program.plans[site].issues.size());
     const model::InstructionCost cost = model::cost_of(in);
     work.issue.add(cost.issue, times);
-    if (cost.waits == model::InstructionCost::Waits::barrier) work.barriers += times;
+    if (cost.waits == model::InstructionCost::ResultWaitKind::barrier) work.barriers += times;
   }
 }
 
@@ -88,7 +88,7 @@ void add_issue_work(model::LaunchWorkCounts& work, const sim::KernelProgram& pro
 }
 
 void add_warp_split_counts(model::LaunchWorkCounts& work,
-                           const std::vector<sim::IssueCountsOfOneInstruction>& tally,
+                           const std::vector<sim::StaticInstructionIssueCounts>& tally,
                            const FunctionIssueCounts& f) {
   for (size_t i = 0; i < f.times.size(); ++i)
     work.splits += static_cast<double>(tally[f.first_site + i].splits);
@@ -96,13 +96,13 @@ void add_warp_split_counts(model::LaunchWorkCounts& work,
 
 }  // namespace
 
-std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
+std::vector<counters::CacheTreatmentOfInstruction> cache_treatment_by_site(
     const sim::KernelProgram& program) {
-  std::vector<counters::CachePolicyOfInstruction> uses;
+  std::vector<counters::CacheTreatmentOfInstruction> uses;
   const std::vector<uint8_t> groups = load_counter_slot_by_site(program);
   for (const sim::InstructionSite& site : program.sites) {
     const ptx::Instruction& in = *site.ptx;
-    counters::CachePolicyOfInstruction use;
+    counters::CacheTreatmentOfInstruction use;
     use.group = groups[uses.size()];
     // L1 is not coherent, so an access that other blocks must see goes to L2 (PTX ISA, "Cache
     // Operators" and "Memory Consistency Model").

@@ -21,9 +21,9 @@ namespace lab32::device {
 
 // Adds the counters of asynchronous copies and matrix moves, which the hardware counts separately
 // (Counters::copy and below).
-void add_copy_and_matrix_counters(const sim::KernelProgram& program,
-                                  const counters::TrafficObserver& traffic,
-                                  counters::Counters& counters);
+void add_copy_and_ldmatrix_counters(const sim::KernelProgram& program,
+                                    const counters::TrafficObserver& traffic,
+                                    counters::Counters& counters);
 
 // Why the counts of the site are those of the PTX; nullopt: they are the machine code's.
 std::optional<sim::AccessWithoutSassMatch> reason_for_ptx_counts(
@@ -31,7 +31,7 @@ std::optional<sim::AccessWithoutSassMatch> reason_for_ptx_counts(
     const sim::LaunchOutcome& outcome);
 
 // How the caches treat each instruction of a program, by site.
-std::vector<counters::CachePolicyOfInstruction> cache_policy_by_site(
+std::vector<counters::CacheTreatmentOfInstruction> cache_treatment_by_site(
     const sim::KernelProgram& program);
 
 // The sizes of a GPU's caches for a launch with that occupancy.

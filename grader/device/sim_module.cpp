@@ -31,7 +31,7 @@ std::map<std::string, uint64_t> symbol_offsets(const std::string& cubin) {
 }  // namespace
 
 std::optional<uint32_t> SimKernel::local_accesses(
-    const std::vector<sim::IssueCountsOfOneInstruction>& tally) const {
+    const std::vector<sim::StaticInstructionIssueCounts>& tally) const {
   if (reconciled_.emitted.count(function_.name) == 0) return std::nullopt;
   const auto lines = reconciled_.local_lines.find(function_.name);
   if (lines == reconciled_.local_lines.end()) return 0;
@@ -53,7 +53,7 @@ SimModule::SimModule(sim::Memory& memory, const toolchain::CompiledArtifact& art
       registers_(artifact.registers),
       places_(module_, artifact.debug_ptx) {
   if (!artifact.name.empty())
-    ptx::fill_missing_source_positions(module_, artifact.name, artifact.places);
+    ptx::add_line_information_if_absent(module_, artifact.name, artifact.places);
   if (!artifact.sass.empty())
     reconciled_ = sass::reconcile(module_, sass::parse_disassembly(artifact.sass));
   allocate_module_variables(artifact.placed, symbol_offsets(artifact.cubin));

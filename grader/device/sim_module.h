@@ -38,7 +38,7 @@ class SimKernel : public Kernel {
   const sass::SassBlocksByFunction& emitted() const { return reconciled_.emitted; }
   // LaunchResult::local_accesses of a launch; nullopt: the machine code is not known.
   std::optional<uint32_t> local_accesses(
-      const std::vector<sim::IssueCountsOfOneInstruction>& tally) const;
+      const std::vector<sim::StaticInstructionIssueCounts>& tally) const;
   ElementNames& places() const { return places_; }
   SimModule& module() const { return module_; }
 

@@ -98,11 +98,11 @@ WorstAccess worst_access(const counters::ExampleWarpAccess& e, const counters::S
 
 // Records an allocation and the kernel parameter that points into it, unless it is recorded
 // already.
-void add_array_once(const sim::LaunchContext& launch, const sim::Allocation& in,
-                    std::vector<counters::ArrayDetail>& arrays) {
-  for (const counters::ArrayDetail& known : arrays)
+void add_array_detail_if_new(const sim::LaunchContext& launch, const sim::Allocation& in,
+                             std::vector<counters::AccessedArray>& arrays) {
+  for (const counters::AccessedArray& known : arrays)
     if (known.begin == in.begin) return;
-  counters::ArrayDetail array{in.begin, in.end - in.begin, in.name};
+  counters::AccessedArray array{in.begin, in.end - in.begin, in.name};
   const auto& parameters = launch.program->functions[0].ptx->params;
   uint32_t bytes = 0;
   const auto offsets = ptx::parameter_offsets(parameters, &bytes);
@@ -161,7 +161,8 @@ void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile
                                              const model::Occupancy& occupancy,
                                              const sass::SassBlocksByFunction& emitted,
                                              std::optional<counters::L2> l2) {
-  caches_.emplace(cache_shape(profile, occupancy), cache_policy_by_site(program_), std::move(l2));
+  caches_.emplace(cache_shape(profile, occupancy), cache_treatment_by_site(program_),
+                  std::move(l2));
   all_.push_back(&*caches_);
   for (const sim::AccessPlan& plan : program_.plans)
     for (const sim::SassAccessOfPtxInstruction& issue : plan.issues)
@@ -174,7 +175,7 @@ void LaunchObservers::observe_for_time_model(const model::DeviceProfile& profile
 
 namespace {
 
-model::UnmatchedAccessFlags unmatched_access_flags(const LaunchResult& run) {
+model::UnmatchedAccessesOfLaunch unmatched_access_flags(const LaunchResult& run) {
   const auto is_atomic = [](const AccessCountedAsPtx& access) {
     return access.instruction == "atom" || access.instruction == "red";
   };
@@ -206,7 +207,7 @@ LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   run.longest_warp = outcome.longest_warp;
   run.warp_instructions = 0;
   uint64_t lanes = 0;
-  for (const sim::IssueCountsOfOneInstruction& t : outcome.tally) {
+  for (const sim::StaticInstructionIssueCounts& t : outcome.tally) {
     *run.warp_instructions += t.warps;
     lanes += t.lanes;
   }
@@ -219,7 +220,7 @@ LaunchResult LaunchObservers::collect_results(sim::LaunchOutcome outcome) {
   if (!options_.count) return run;
   traffic_.add_issue_counts(outcome.tally);
   run.counters = traffic_.totals();
-  add_copy_and_matrix_counters(program_, traffic_, *run.counters);
+  add_copy_and_ldmatrix_counters(program_, traffic_, *run.counters);
   run.lines = traffic_.counters_by_line(position_);
   if (caches_) add_predicted_time(outcome, run);
   add_worst_accesses_by_site(outcome, run);
@@ -281,7 +282,7 @@ counters::LaunchDetail LaunchObservers::launch_detail() {
         if (!line.shared) {
           const sim::Allocation* in = launch_.memory->find(request.address[lane]);
           if (in == nullptr) continue;
-          add_array_once(launch_, *in, seen.arrays);
+          add_array_detail_if_new(launch_, *in, seen.arrays);
           access.object = in->name;
           access.offset -= static_cast<int64_t>(in->begin);
           access.size = in->end - in->begin;
@@ -300,7 +301,7 @@ void LaunchObservers::add_predicted_time(const sim::LaunchOutcome& outcome, Laun
   run.work =
       launch_work_counts_of(program_, {*emitted_, outcome.tally, traffic_, *caches_}, *run.counters,
                             *run.caches, static_cast<uint32_t>((launch_.block.count() + 31) / 32));
-  add_cycles(outcome, *run.work);
+  add_modelled_cycles(outcome, *run.work);
   run.work->blocks = launch_.grid.count();
   run.work->occupancy = occupancy_;
   run.work->warm = options_.model == LaunchOptions::Model::warm;
@@ -315,7 +316,8 @@ void LaunchObservers::add_predicted_time(const sim::LaunchOutcome& outcome, Laun
 }
 
 // Adds the cycles of the multiprocessor that finishes last.
-void LaunchObservers::add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWorkCounts& work) {
+void LaunchObservers::add_modelled_cycles(const sim::LaunchOutcome& outcome,
+                                          model::LaunchWorkCounts& work) {
   work.blocks = launch_.grid.count();
   work.occupancy = occupancy_;
   const double warps = static_cast<double>(work.blocks) * work.warps_per_block;
@@ -387,7 +389,7 @@ void LaunchObservers::add_worst_accesses_by_site(const sim::LaunchOutcome& outco
   }
   if (!run.ptx_level.empty()) {
     run.least = traffic_.least_totals();
-    add_copy_and_matrix_counters(program_, traffic_, *run.least);
+    add_copy_and_ldmatrix_counters(program_, traffic_, *run.least);
   }
   std::stable_sort(run.worst.begin(), run.worst.end(),
                    [](const WorstAccess& a, const WorstAccess& b) {

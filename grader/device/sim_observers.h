@@ -48,7 +48,7 @@ class LaunchObservers {
   counters::LaunchDetail launch_detail();
   std::vector<counters::Finding> findings();
   void add_predicted_time(const sim::LaunchOutcome& outcome, LaunchResult& run);
-  void add_cycles(const sim::LaunchOutcome& outcome, model::LaunchWorkCounts& work);
+  void add_modelled_cycles(const sim::LaunchOutcome& outcome, model::LaunchWorkCounts& work);
   void add_worst_accesses_by_site(const sim::LaunchOutcome& outcome, LaunchResult& run) const;
 
   const sim::LaunchContext& launch_;
@@ -61,7 +61,7 @@ class LaunchObservers {
   counters::GlobalMemoryRaceObserver races_;
   counters::BulkCopyRaceCheck engine_use_;
   std::optional<counters::StaleGlobalValueInjector> stale_;
-  std::optional<counters::CacheObserver> caches_;
+  std::optional<counters::CacheReplayObserver> caches_;
   std::optional<counters::CasLoopContentionObserver> spins_;
   std::optional<counters::DetailObserver> launch_detail_;
   const model::DeviceProfile* profile_ = nullptr;  // null: time is not modelled

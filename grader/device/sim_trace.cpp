@@ -13,7 +13,7 @@
 namespace lab32::device {
 
 std::vector<FunctionIssueCounts> issue_counts_by_function(
-    const sim::KernelProgram& program, const std::vector<sim::IssueCountsOfOneInstruction>& tally,
+    const sim::KernelProgram& program, const std::vector<sim::StaticInstructionIssueCounts>& tally,
     const counters::TrafficObserver& traffic) {
   std::vector<FunctionIssueCounts> all;
   for (size_t site = 0; site < program.sites.size(); ++site) {
@@ -48,7 +48,7 @@ struct MeanAccessCost {
         weight = 0, updates = 0;
 };
 
-sass::ControlStructure control_structure_of(const ptx::ControlFlow& flow) {
+sass::LoopsAndControlDependence control_structure_of(const ptx::ControlFlow& flow) {
   sass::ControlFlowGraph graph;
   for (const ptx::BasicBlock& block : flow.blocks) {
     graph.next.push_back(block.successors);
@@ -207,7 +207,7 @@ class AverageWarpTraceBuilder {
   void add_ptx_code(const FunctionIssueCounts& f) {
     const ptx::Function& function = *f.function->ptx;
     const ptx::ControlFlow flow = ptx::analyse_control_flow(function);
-    const sass::ControlStructure structure = control_structure_of(flow);
+    const sass::LoopsAndControlDependence structure = control_structure_of(flow);
     const size_t before = trace_.blocks.size();
     for (size_t b = 0; b < flow.blocks.size(); ++b) {
       const ptx::BasicBlock& block = flow.blocks[b];

@@ -25,7 +25,7 @@ struct FunctionIssueCounts {
   std::vector<uint64_t> rounds;
 };
 std::vector<FunctionIssueCounts> issue_counts_by_function(
-    const sim::KernelProgram& program, const std::vector<sim::IssueCountsOfOneInstruction>& tally,
+    const sim::KernelProgram& program, const std::vector<sim::StaticInstructionIssueCounts>& tally,
     const counters::TrafficObserver& traffic);
 
 // The number of times that the block runs, summed over all warps.
@@ -34,12 +34,12 @@ double runs_by_all_warps(const sass::EmittedSassBlock& block, const FunctionIssu
 // The results of the observers of a launch.
 struct LaunchObservations {
   const sass::SassBlocksByFunction& emitted;
-  const std::vector<sim::IssueCountsOfOneInstruction>& tally;
+  const std::vector<sim::StaticInstructionIssueCounts>& tally;
   const counters::TrafficObserver& traffic;
-  const counters::CacheObserver& caches;
+  const counters::CacheReplayObserver& caches;
 };
 
-// The load group of each site (CachePolicyOfInstruction::group).
+// The load group of each site (CacheTreatmentOfInstruction::group).
 std::vector<uint8_t> load_counter_slot_by_site(const sim::KernelProgram& program);
 
 // `units` receives the sum of the weights of the accesses over all warps.

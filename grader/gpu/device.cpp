@@ -56,15 +56,15 @@ class PrintfCatcher {
 };
 
 // The CUDA context, and whether it is still usable.
-class GpuContext {
+class RetainedPrimaryContext {
  public:
   // The primary context, in which the CUDA runtime, which CUB calls, works as well.
-  GpuContext(const DriverApi& api, cuda::Device device) : api(api), device(device) {
+  RetainedPrimaryContext(const DriverApi& api, cuda::Device device) : api(api), device(device) {
     require_success(api.context_retain(&context_, device), "no context on the GPU");
   }
-  ~GpuContext() { api.context_release(device); }
-  GpuContext(const GpuContext&) = delete;
-  GpuContext& operator=(const GpuContext&) = delete;
+  ~RetainedPrimaryContext() { api.context_release(device); }
+  RetainedPrimaryContext(const RetainedPrimaryContext&) = delete;
+  RetainedPrimaryContext& operator=(const RetainedPrimaryContext&) = delete;
 
   void require_success(Result result, const std::string& doing) const {
     if (result != kSuccess)
@@ -99,7 +99,8 @@ struct GpuKernel final : Kernel {
 
 class GpuModule final : public LoadedModule {
  public:
-  GpuModule(std::shared_ptr<GpuContext> session, const toolchain::CompiledArtifact& artifact)
+  GpuModule(std::shared_ptr<RetainedPrimaryContext> session,
+            const toolchain::CompiledArtifact& artifact)
       : session_(std::move(session)) {
     if (artifact.cubin.empty())
       throw Error(artifact.source + " was compiled without a cubin, which a GPU needs");
@@ -168,7 +169,7 @@ class GpuModule final : public LoadedModule {
     return DeviceAddressRange{address, bytes};
   }
 
-  std::shared_ptr<GpuContext> session_;
+  std::shared_ptr<RetainedPrimaryContext> session_;
   cuda::ModulePtr handle_ = nullptr;
   std::vector<std::string> symbols_;
   std::vector<std::unique_ptr<GpuKernel>> kernels_;
@@ -187,7 +188,7 @@ sim::TrapKind trap_kind_of_driver_error(const std::string& error) {
 class GpuDevice final : public Gpu {
  public:
   GpuDevice(const DriverApi& api, cuda::Device device)
-      : session_(std::make_shared<GpuContext>(api, device)) {
+      : session_(std::make_shared<RetainedPrimaryContext>(api, device)) {
     char name[256] = "";
     session_->require_success(api.device_name(name, sizeof name - 1, device), "the GPU's name");
     name_ = name;
@@ -295,7 +296,7 @@ class GpuDevice final : public Gpu {
   }
 
  private:
-  struct Allocation {
+  struct AllocationSizeAndName {
     uint64_t bytes;
     std::string name;
   };
@@ -341,11 +342,11 @@ class GpuDevice final : public Gpu {
     return fault;
   }
 
-  std::shared_ptr<GpuContext> session_;
+  std::shared_ptr<RetainedPrimaryContext> session_;
   std::string name_;
   size_t memory_ = 0;
   int driver_ = 0, multiprocessors_ = 0, major_ = 0, minor_ = 0;
-  std::map<cuda::Pointer, Allocation> allocations_;
+  std::map<cuda::Pointer, AllocationSizeAndName> allocations_;
 };
 
 }  // namespace
@@ -375,7 +376,7 @@ GpuSearchResult find_gpu() {
 namespace {
 
 // `.param .u64 .ptr .global .align 4 name` or `.param .align 8 .b8 name[24]`.
-uint32_t parameter_size(const std::string& parameter, const std::string& symbol) {
+uint32_t ptx_parameter_size(const std::string& parameter, const std::string& symbol) {
   static const RegularExpression type("\\.(u|s|b|f|pred)(8|16|32|64)\\b"), array("\\[([0-9]+)\\]");
   const auto typed = type.search(parameter);
   if (!typed)
@@ -410,7 +411,7 @@ std::vector<KernelSignature> read_kernel_entry_points(const std::string& ptx) {
       for (size_t p = 0; (p = list.find(".param", p)) != std::string::npos;) {
         size_t comma = std::min(list.find(',', p), list.size());
         entry.parameter_bytes.push_back(
-            parameter_size(list.substr(p + 6, comma - p - 6), entry.symbol));
+            ptx_parameter_size(list.substr(p + 6, comma - p - 6), entry.symbol));
         p = comma;
       }
     }

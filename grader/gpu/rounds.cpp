@@ -47,7 +47,7 @@ class TimingRoundsRunner {
         helpers_(gpu.load(helpers)) {
     check_result(api_.event_create(&start_, 0));
     check_result(api_.event_create(&stop_, 0));
-    for (const TimedLaunchArray& array : plan.arrays) {
+    for (const KernelArrayArgument& array : plan.arrays) {
       std::vector<DeviceAddressRange> buffers;
       for (size_t s = 0; s < std::max<size_t>(1, array.sets.size()); ++s) {
         buffers.push_back(gpu.allocate(array.bytes, array.name));
@@ -150,18 +150,18 @@ class TimingRoundsRunner {
   };
   std::vector<PreparedLaunch> resolve_kernels_and_buffers(size_t candidate, size_t set) {
     std::vector<PreparedLaunch> ready;
-    for (const TimedStep& step : plan_.candidates[candidate].steps) {
+    for (const StepToTime& step : plan_.candidates[candidate].steps) {
       PreparedLaunch r;
-      if (const TimedFill* fill = std::get_if<TimedFill>(&step)) {
+      if (const FillToTime* fill = std::get_if<FillToTime>(&step)) {
         r.filled = buffer_of_array(fill->array.index, set);
         r.value = fill->value;
       } else {
-        const TimedLaunch& launch = std::get<TimedLaunch>(step);
+        const LaunchToTime& launch = std::get<LaunchToTime>(step);
         r.kernel = modules_[candidate]->find(launch.kernel);
         if (!r.kernel) throw Error("there is no kernel `" + launch.kernel + "` to time");
         r.shape = launch.shape;
-        for (const TimedArg& arg : launch.args) {
-          if (const TimedLaunchArrayIndex* at = std::get_if<TimedLaunchArrayIndex>(&arg))
+        for (const ArgOfLaunchToTime& arg : launch.args) {
+          if (const KernelArrayArgumentIndex* at = std::get_if<KernelArrayArgumentIndex>(&arg))
             r.args.push_back(buffer_of_array(at->index, set));
           else
             r.args.push_back(std::get<KernelArgument>(arg));
@@ -204,7 +204,7 @@ class TimingRoundsRunner {
   }
 
   // Runs a candidate cold, then warm.
-  void time_cold_and_warm(TimeSamples& samples, bool record, const TimedRunCallbacks& run) {
+  void time_cold_and_warm(ColdAndWarmSamples& samples, bool record, const TimedRunCallbacks& run) {
     run.before();
     flush_l2();
     const double cold = seconds_of_work(run);
@@ -221,8 +221,8 @@ class TimingRoundsRunner {
   // The names of a candidate's kernels, for the message of a fault.
   std::string kernel_names(size_t candidate) const {
     std::string names;
-    for (const TimedStep& step : plan_.candidates[candidate].steps)
-      if (const TimedLaunch* launch = std::get_if<TimedLaunch>(&step))
+    for (const StepToTime& step : plan_.candidates[candidate].steps)
+      if (const LaunchToTime* launch = std::get_if<LaunchToTime>(&step))
         names += (names.empty() ? "" : ", ") + launch->kernel;
     return names;
   }
@@ -289,8 +289,8 @@ class TimingRoundsRunner {
   }
 
   bool intervals_are_narrow() const {
-    const auto is_narrow = [&](const SpeedRatioCandidates& c) {
-      const TimeSamples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
+    const auto is_narrow = [&](const SpeedupComparison& c) {
+      const ColdAndWarmSamples& other = c.against ? timing_.candidates[*c.against] : timing_.copy;
       const auto ratio = median_interval(ratios(other.cold, timing_.candidates[c.candidate].cold));
       return ratio.spread() < plan_.wanted_interval;
     };
@@ -302,7 +302,7 @@ class TimingRoundsRunner {
     if (!library) throw Error(std::string("the baseline cannot be opened: ") + dlerror());
     cub_sum_ = reinterpret_cast<CubSum>(dlsym(library, "lab32_cub_sum"));
     if (!cub_sum_) throw Error(path + " has no lab32_cub_sum");
-    timing_.baseline = TimeSamples{"CUB", {}, {}};
+    timing_.baseline = ColdAndWarmSamples{"CUB", {}, {}};
     baseline_out_ = gpu_.allocate(16, "CUB's result");
     temporary_bytes_ = 0;
     run_cub_sum(nullptr, buffer_of_array(plan_.baseline_input, 0));

@@ -13,8 +13,8 @@ namespace {
 using json =
     nlohmann::ordered_json;  // one type for all files, so that the template is instantiated once
 
-json to_json(const TimeSamples& s) { return {s.name, s.cold, s.warm}; }
-TimeSamples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
+json to_json(const ColdAndWarmSamples& s) { return {s.name, s.cold, s.warm}; }
+ColdAndWarmSamples samples_of(const json& j) { return {j.at(0), j.at(1), j.at(2)}; }
 
 json to_json(const std::optional<GpuClocks>& c) {
   return c ? json{c->sm_mhz, c->memory_mhz, c->throttled} : json();
@@ -46,7 +46,7 @@ DistinctLaunchOutput output_from_json(const json& j,
 
 json to_json(const MeasuredGpuTimes& t, const ForkSharedMemory& region) {
   json candidates = json::array(), outputs = json::array();
-  for (const TimeSamples& s : t.candidates) candidates.push_back(to_json(s));
+  for (const ColdAndWarmSamples& s : t.candidates) candidates.push_back(to_json(s));
   for (const DistinctLaunchOutput& o : t.outputs) outputs.push_back(to_json(o, region));
   return {{"candidates", candidates},
           {"copy", to_json(t.copy)},

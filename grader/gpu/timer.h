@@ -1,5 +1,5 @@
-// KernelTimer measures how long kernels take on a real GPU. A Device counts and a KernelTimer
-// measures time; a suite asks for both and uses what the machine has.
+// KernelTimingDevice measures how long kernels take on a real GPU. A Device counts and a
+// KernelTimingDevice measures time; a suite asks for both and uses what the machine has.
 //
 // This process never touches the card: each timing runs in a child process, since a kernel's fault
 // makes the GPU unusable for its process, and an endless kernel can only be killed with it.
@@ -52,7 +52,7 @@ class RefCountedBytes {
 
 // An array that timed launches use. Inputs come in several sets that rotate, so that no launch can
 // reuse the result of an earlier one; outputs are poisoned before each launch.
-struct TimedLaunchArray {
+struct KernelArrayArgument {
   std::string name;
   uint64_t bytes = 0;
   // The contents of each set, `bytes` each. Empty: an output, which kernels write and which is read
@@ -60,46 +60,46 @@ struct TimedLaunchArray {
   std::vector<RefCountedBytes> sets;
 };
 
-// An argument is a value or the index of a TimedLaunchArray.
-struct TimedLaunchArrayIndex {
+// An argument is a value or the index of a KernelArrayArgument.
+struct KernelArrayArgumentIndex {
   size_t index = 0;
 };
-using TimedArg = std::variant<KernelArgument, TimedLaunchArrayIndex>;
+using ArgOfLaunchToTime = std::variant<KernelArgument, KernelArrayArgumentIndex>;
 
 // Fills an array with a byte, for example the initial value of a sum. The fill belongs to the work
 // and is timed with it.
-struct TimedFill {
-  TimedLaunchArrayIndex array;
+struct FillToTime {
+  KernelArrayArgumentIndex array;
   uint8_t value = 0;
 };
-struct TimedLaunch {
+struct LaunchToTime {
   std::string kernel;
   LaunchShape shape;
-  std::vector<TimedArg> args;
+  std::vector<ArgOfLaunchToTime> args;
 };
-using TimedStep = std::variant<TimedFill, TimedLaunch>;
+using StepToTime = std::variant<FillToTime, LaunchToTime>;
 
 // A solution that is timed: all steps from the input to the final result, in order.
 struct SolutionToTime {
   std::string name;  // "your kernel", "reference solution"
   const toolchain::CompiledArtifact* artifact = nullptr;
-  std::vector<TimedStep> steps;
+  std::vector<StepToTime> steps;
   bool submitted = true;  // whether its faults are verdicts, and its outputs are returned
 };
 
 enum class Baseline : uint8_t { none, cub_sum_int, cub_sum_float };
 
 // A ratio on which a verdict depends: how many times as fast `candidate` is as `against`.
-struct SpeedRatioCandidates {
+struct SpeedupComparison {
   size_t candidate = 0;
   std::optional<size_t> against = {};  // nullopt: the device-to-device copy
 };
 
 struct TimingPlan {
-  std::vector<TimedLaunchArray> arrays;
+  std::vector<KernelArrayArgument> arrays;
   std::vector<SolutionToTime> candidates;  // the first one is the subject of the timing
   uint64_t copy_bytes = 0;  // bytes that the device-to-device copy reads and writes in total
-  std::vector<SpeedRatioCandidates> speed_ratios = {{}};
+  std::vector<SpeedupComparison> speed_ratios = {{}};
   Baseline baseline = Baseline::none;
   size_t baseline_input = 0;  // the array that CUB sums, as 4-byte elements
   // Rounds continue until the confidence interval of every ratio has at most this relative half
@@ -109,7 +109,7 @@ struct TimingPlan {
 };
 
 // The seconds of each round, in order. A round times every candidate and baseline once.
-struct TimeSamples {
+struct ColdAndWarmSamples {
   std::string name;
   std::vector<double> cold;  // launches that found L2 full of other data
   std::vector<double> warm;  // launches directly after another one over the same input
@@ -131,9 +131,9 @@ struct GpuClocks {
 };
 
 struct MeasuredGpuTimes {
-  std::vector<TimeSamples> candidates;
-  TimeSamples copy;
-  std::optional<TimeSamples> baseline;
+  std::vector<ColdAndWarmSamples> candidates;
+  ColdAndWarmSamples copy;
+  std::optional<ColdAndWarmSamples> baseline;
   std::vector<DistinctLaunchOutput> outputs;
   std::optional<GpuClocks> before, after;  // nullopt: this machine has no NVML
   uint64_t l2_bytes = 0;
@@ -149,9 +149,9 @@ struct GpuTimingResult {
   std::optional<KernelFault> fault;  // fault of the submission's kernels; `timing` is then absent
 };
 
-class KernelTimer {
+class KernelTimingDevice {
  public:
-  virtual ~KernelTimer() = default;
+  virtual ~KernelTimingDevice() = default;
   virtual std::string name() const = 0;  // "NVIDIA H200"
   virtual std::string arch() const = 0;  // the architecture for which artifacts must be compiled
   virtual std::string describe() const = 0;  // one line for `lab32 devices`
@@ -165,7 +165,7 @@ class KernelTimer {
 };
 
 struct TimerSearchResult {
-  std::unique_ptr<KernelTimer> timer;  // null: there is none
+  std::unique_ptr<KernelTimingDevice> timer;  // null: there is none
   std::string reason;
 };
 
@@ -174,7 +174,7 @@ TimerSearchResult find_gpu_for_timing();
 
 // The timer for `--device`: "gpu" demands a GPU (Error with the reason), "auto" uses one if there
 // is one, and any other value uses none.
-std::unique_ptr<KernelTimer> open_gpu_timer(const std::string& spec);
+std::unique_ptr<KernelTimingDevice> open_gpu_timer(const std::string& spec);
 
 // Serialises a GpuTimingResult. Outputs are in `region`, and the bytes refer to them.
 std::vector<std::byte> encode_gpu_timing_result(const GpuTimingResult& timed,

@@ -88,7 +88,7 @@ std::string build_cub_baseline_library(const std::string& arch) {
   return library;
 }
 
-class GpuTimer final : public KernelTimer {
+class GpuTimer final : public KernelTimingDevice {
  public:
   // The properties of the card, as the child process that searched for it reported them.
   struct CardProperties {
@@ -188,7 +188,7 @@ TimerSearchResult find_gpu_for_timing() {
   return search;
 }
 
-std::unique_ptr<KernelTimer> open_gpu_timer(const std::string& spec) {
+std::unique_ptr<KernelTimingDevice> open_gpu_timer(const std::string& spec) {
   if (spec != "auto" && spec != "gpu") return nullptr;
   TimerSearchResult search = find_gpu_for_timing();
   if (!search.timer && spec == "gpu") throw Error(search.reason);

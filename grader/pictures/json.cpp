@@ -37,14 +37,14 @@ Json to_record(const PicturedLineRequests& a) {
           {"requests", to_records(a.requests)}};
 }
 
-Json to_record(const StepBetweenBarriers& s) {
+Json to_record(const BarrierInterval& s) {
   return {{"line", s.line},
           {"source", visible(s.source)},
           {"warp_barrier", s.warp_barrier},
           {"working", s.working}};
 }
 
-Json to_record(const BlockStepsBetweenBarriers& s) {
+Json to_record(const BarrierIntervalsOfBlock& s) {
   return {
       {"block", s.block}, {"threads", s.threads}, {"more", s.more}, {"steps", to_records(s.steps)}};
 }
@@ -104,7 +104,7 @@ Json to_record(const PicturedRace& r) {
           {"second", to_record(r.second)}};
 }
 
-Json to_record(const PicturedFault& f) {
+Json to_record(const PicturedKernelFault& f) {
   return {{"kind", f.kind},     {"words", visible(f.words)},
           {"line", f.line},     {"source", visible(f.source)},
           {"thread", f.thread}, {"object", visible(f.object)},

@@ -86,8 +86,8 @@ uint64_t weight(const PicturedLineRequests& a) {
   return a.waste * (a.shared ? kWavefrontWeight : kSectorWeight);
 }
 
-PicturedLineRequests access_without_requests(const counters::LineDetail& line,
-                                             const LaunchNames& names) {
+PicturedLineRequests line_access_with_empty_requests(const counters::LineDetail& line,
+                                                     const LaunchNames& names) {
   PicturedLineRequests a;
   a.file = line.file;
   a.line = line.line;
@@ -103,7 +103,7 @@ std::vector<PicturedLineRequests> accesses_of(const device::LaunchResult& run,
                                               const LaunchNames& names) {
   std::vector<PicturedLineRequests> accesses;
   for (const counters::LineDetail& line : run.launch_detail->lines) {
-    PicturedLineRequests a = access_without_requests(line, names);
+    PicturedLineRequests a = line_access_with_empty_requests(line, names);
     a.worst = line.worst;
     if (const Counters* c = counters_of_line(run, line.file, line.line))
       a.waste = line.shared ? c->shared_wavefronts() - c->ideal_shared_wavefronts()
@@ -120,11 +120,11 @@ std::vector<PicturedLineRequests> accesses_of(const device::LaunchResult& run,
   return accesses;
 }
 
-std::optional<BlockStepsBetweenBarriers> steps_between_barriers_of(
-    const counters::LaunchDetail& seen, const LaunchNames& names) {
+std::optional<BarrierIntervalsOfBlock> steps_between_barriers_of(const counters::LaunchDetail& seen,
+                                                                 const LaunchNames& names) {
   // A block with fewer than two steps has no picture of steps, since no lane waits in it.
   if (seen.steps.size() < 2) return std::nullopt;
-  BlockStepsBetweenBarriers steps{seen.block, seen.threads, {}, seen.more_steps};
+  BarrierIntervalsOfBlock steps{seen.block, seen.threads, {}, seen.more_steps};
   for (const counters::LanesWorkingBetweenBarriers& step : seen.steps)
     steps.steps.push_back(
         {step.working, step.line, names.source.text_of(step.line), step.warp_barrier});
@@ -176,9 +176,10 @@ std::string name_of(const sim::BlockAndThreadIndex& id) {
                      fmt::join(id.block, ","));
 }
 
-std::optional<PicturedFault> fault_of(const device::LaunchResult& run, const LaunchNames& names) {
+std::optional<PicturedKernelFault> fault_of(const device::LaunchResult& run,
+                                            const LaunchNames& names) {
   if (!run.fault) return std::nullopt;
-  PicturedFault fault;
+  PicturedKernelFault fault;
   fault.kind = sim::words(run.fault->kind);
   fault.words = device::describe(*run.fault);
   fault.line = run.fault->line;
@@ -229,9 +230,10 @@ std::vector<LineCost> line_costs(const device::LaunchResult& run, const LaunchNa
 
 }  // namespace
 
-PicturedLineRequests access_of(const counters::LineDetail& line,
-                               const counters::RequestDetail& request, const LaunchNames& names) {
-  PicturedLineRequests access = access_without_requests(line, names);
+PicturedLineRequests single_request_picture(const counters::LineDetail& line,
+                                            const counters::RequestDetail& request,
+                                            const LaunchNames& names) {
+  PicturedLineRequests access = line_access_with_empty_requests(line, names);
   access.requests.push_back(request_of(request, line.shared, names));
   return access;
 }

@@ -29,8 +29,9 @@ PicturedLaunch make_pictured_launch(const device::LaunchResult& run,
 
 // The picture of one request of a source line; and that of the recorded shuffles, nullopt if none
 // were recorded.
-PicturedLineRequests access_of(const counters::LineDetail& line,
-                               const counters::RequestDetail& request, const LaunchNames& names);
+PicturedLineRequests single_request_picture(const counters::LineDetail& line,
+                                            const counters::RequestDetail& request,
+                                            const LaunchNames& names);
 std::optional<PicturedShuffles> recorded_shuffles_picture(const counters::LaunchDetail& seen,
                                                           const LaunchNames& names);
 // The race between the two accesses of a finding.

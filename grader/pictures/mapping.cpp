@@ -49,7 +49,7 @@ bool any_moves_to_another_row(const SwizzleMapping& m) {
 }
 
 // Whether a group that stays in its row (or column) moves out of the drawn part of the table.
-bool has_group_leaving_drawing(const SwizzleMapping& m) {
+bool has_group_moving_off_picture(const SwizzleMapping& m) {
   for (uint32_t n = 0; n < m.to.size(); ++n) {
     const uint64_t to_row = m.to[n] / m.all_columns, to_column = m.to[n] % m.all_columns;
     if (!moves_to_another_row(m, n) && !is_drawn(m, m.turned ? to_row : to_column)) return true;
@@ -117,7 +117,7 @@ std::string text(const SwizzleMapping& m, bool colour) {
       any_moves_to_another_row(m) ? fmt::format("; ✗ it leaves its {}", m.turned ? "column" : "row")
                                   : "");
   if (std::max(m.columns, m.rows) > 10) out += "From 10 on it is a letter: a is 10, v is 31.\n";
-  if (has_group_leaving_drawing(m)) out += "→ it leaves what is drawn.\n";
+  if (has_group_moving_off_picture(m)) out += "→ it leaves what is drawn.\n";
   out += drawn_part_note(m) + "\n" + pad_right("column", 8);
   for (uint32_t column = 0; column < m.columns; ++column) out += " " + lane_character(column);
   out += "\n";

@@ -48,17 +48,17 @@ struct PicturedLineRequests {
 };
 
 // What lanes do between two barriers: which of them load, store or shuffle.
-struct StepBetweenBarriers {
+struct BarrierInterval {
   std::vector<uint32_t> working;  // mask of lanes, by warp
   int line = 0;
   std::string source;
   bool warp_barrier = false;
 };
 
-struct BlockStepsBetweenBarriers {
+struct BarrierIntervalsOfBlock {
   uint64_t block = 0;
   uint32_t threads = 0;
-  std::vector<StepBetweenBarriers> steps;
+  std::vector<BarrierInterval> steps;
   bool more = false;
 };
 
@@ -113,7 +113,7 @@ struct PicturedRace {
 };
 
 // A bad access, or another error that ended a kernel.
-struct PicturedFault {
+struct PicturedKernelFault {
   std::string kind, words;
   int line = 0;
   std::string source;
@@ -150,13 +150,13 @@ struct PicturedLaunch {
   std::string bound;              // the modelled bottleneck: "DRAM", "shared memory", ...; or empty
   std::optional<double> seconds;  // modelled
   std::vector<PicturedLineRequests> accesses;  // the one with the most waste first
-  std::optional<BlockStepsBetweenBarriers> steps;
+  std::optional<BarrierIntervalsOfBlock> steps;
   std::optional<PicturedShuffles> shuffles;
   std::optional<PicturedTraffic> traffic;
   std::optional<PicturedTraffic>
       reference;  // traffic of the reference solution's launch for the same work
   std::optional<PicturedRace> race;
-  std::optional<PicturedFault> fault;
+  std::optional<PicturedKernelFault> fault;
   std::vector<SwizzleMapping> mappings;  // computed by the student's own function
   std::vector<LineCost> lines;
 };

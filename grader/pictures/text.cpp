@@ -92,7 +92,7 @@ std::string setting_without_shape(std::string setting, std::string shape) {
 
 }  // namespace
 
-std::string text(const BlockStepsBetweenBarriers& s, bool colour) {
+std::string text(const BarrierIntervalsOfBlock& s, bool colour) {
   const TerminalPainter paint(colour);
   const int warps = static_cast<int>((s.threads + kWarpSize - 1) / kWarpSize);
   int signs = 32;  // characters per warp
@@ -105,7 +105,7 @@ std::string text(const BlockStepsBetweenBarriers& s, bool colour) {
       gaps ? "A gap is between warps" : "Warp by warp");
   out += "step  line  lanes  warps\n";
   for (size_t step = 0; step < s.steps.size(); ++step) {
-    const StepBetweenBarriers& now = s.steps[step];
+    const BarrierInterval& now = s.steps[step];
     const auto busy = std::count_if(now.working.begin(), now.working.end(),
                                     [](uint32_t mask) { return mask != 0; });
     out +=
@@ -213,7 +213,7 @@ std::string text(const PicturedRace& r, bool colour) {
   return out;
 }
 
-std::string text(const PicturedFault& f, bool colour) {
+std::string text(const PicturedKernelFault& f, bool colour) {
   std::string out;
   for (const std::string& line : wrap(f.words, 78)) out += line + "\n";
   if (f.object.empty()) return out;

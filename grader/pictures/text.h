@@ -45,13 +45,13 @@ inline std::string lane_character(uint64_t lane) {
 // Draws the lanes, and below them the sectors of 128-byte lines or the banks. A lane has the same
 // character in both places.
 std::string text(const PicturedLineRequests& access, const PicturedRequest& request, bool colour);
-std::string text(const BlockStepsBetweenBarriers& steps, bool colour);
+std::string text(const BarrierIntervalsOfBlock& steps, bool colour);
 std::string text(const PicturedShuffles& shuffles, bool colour);
 // `reference`: the traffic of the reference solution for the same work; null: not known.
 std::string text(const PicturedTraffic& traffic, const PicturedTraffic* reference);
 std::string text(const SwizzleMapping& mapping, bool colour);
 std::string text(const PicturedRace& race, bool colour);
-std::string text(const PicturedFault& fault, bool colour);
+std::string text(const PicturedKernelFault& fault, bool colour);
 
 // Draws all pictures of a launch; of each access, the worst request.
 std::string text(const PicturedLaunch& launch, bool colour);

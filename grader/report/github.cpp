@@ -108,7 +108,7 @@ std::string github(const GradingResult& result) {
     }
     if (lab.status == Status::error) {
       // All its checks failed for one reason, which belongs to the lab.
-      const ErrorPlace place = place_of_error(lab);
+      const LabErrorPlace place = place_of_error(lab);
       out += annotation("error", lab_summary(lab), place.file, place.line, lab.message);
       continue;
     }

@@ -21,9 +21,9 @@ Json json_number_or_null(const std::optional<double>& value) {
   return value ? json_number(*value) : Json(nullptr);
 }
 
-Json access_record(const std::optional<CheckFailure::Access>& access) {
+Json access_record(const std::optional<CheckFailureReason::FaultOrHazardAccess>& access) {
   if (!access) return nullptr;
-  const CheckFailure::Access& a = *access;
+  const CheckFailureReason::FaultOrHazardAccess& a = *access;
   return {{"block", a.block},
           {"thread", a.thread},
           {"object", visible(a.object)},
@@ -35,9 +35,9 @@ Json access_record(const std::optional<CheckFailure::Access>& access) {
           {"other_thread", a.other_thread}};
 }
 
-Json failure_record(const std::optional<CheckFailure>& failure) {
+Json failure_record(const std::optional<CheckFailureReason>& failure) {
   if (!failure) return nullptr;
-  const CheckFailure& f = *failure;
+  const CheckFailureReason& f = *failure;
   return {{"kind", to_string(f.kind)},
           {"setting", f.setting},
           {"subject", visible(f.subject)},

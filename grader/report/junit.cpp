@@ -64,7 +64,7 @@ std::string test_case_element(const LabResult& lab, const CheckResult& test) {
                            escape_xml("points: " + points_text(test) + place));
 }
 
-struct CaseCounts {
+struct JunitTestCounts {
   size_t tests = 0, failures = 0, errors = 0, skipped = 0;
   double seconds = 0;
 
@@ -91,7 +91,7 @@ std::string ungraded_lab_element(const LabResult& lab) {
 }
 
 std::string suite_element(const GradingResult& result, const LabResult& lab) {
-  CaseCounts counts;
+  JunitTestCounts counts;
   counts.add_lab(lab);
   std::string out = fmt::format(
       "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
@@ -117,7 +117,7 @@ std::string suite_element(const GradingResult& result, const LabResult& lab) {
 }  // namespace
 
 std::string junit(const GradingResult& result) {
-  CaseCounts counts;
+  JunitTestCounts counts;
   for (const LabResult& lab : result.labs) counts.add_lab(lab);
   std::string out = fmt::format(
       "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"

@@ -30,37 +30,37 @@ const char* to_string(Status status) {
   return "error";
 }
 
-const char* to_string(CheckFailure::Kind kind) {
+const char* to_string(CheckFailureReason::Kind kind) {
   switch (kind) {
-    case CheckFailure::Kind::wrong_result:
+    case CheckFailureReason::Kind::wrong_result:
       return "wrong_result";
-    case CheckFailure::Kind::fault:
+    case CheckFailureReason::Kind::fault:
       return "fault";
-    case CheckFailure::Kind::hazard:
+    case CheckFailureReason::Kind::hazard:
       return "hazard";
-    case CheckFailure::Kind::changed_input:
+    case CheckFailureReason::Kind::changed_input:
       return "changed_input";
-    case CheckFailure::Kind::missing:
+    case CheckFailureReason::Kind::missing:
       return "missing";
-    case CheckFailure::Kind::invalid:
+    case CheckFailureReason::Kind::invalid:
       return "invalid";
-    case CheckFailure::Kind::wrong_answer:
+    case CheckFailureReason::Kind::wrong_answer:
       return "wrong_answer";
-    case CheckFailure::Kind::prerequisite:
+    case CheckFailureReason::Kind::prerequisite:
       return "prerequisite";
-    case CheckFailure::Kind::wasteful:
+    case CheckFailureReason::Kind::wasteful:
       return "wasteful";
-    case CheckFailure::Kind::shared_memory:
+    case CheckFailureReason::Kind::shared_memory:
       return "shared_memory";
-    case CheckFailure::Kind::other_version:
+    case CheckFailureReason::Kind::other_version:
       return "other_version";
-    case CheckFailure::Kind::uncountable:
+    case CheckFailureReason::Kind::uncountable:
       return "uncountable";
-    case CheckFailure::Kind::slow:
+    case CheckFailureReason::Kind::slow:
       return "slow";
-    case CheckFailure::Kind::impossible_time:
+    case CheckFailureReason::Kind::impossible_time:
       return "impossible_time";
-    case CheckFailure::Kind::time_limit:
+    case CheckFailureReason::Kind::time_limit:
       return "time_limit";
   }
   return "wrong_result";
@@ -148,8 +148,8 @@ std::string lab_summary(const LabResult& lab) {
               : format_points(lab.score) + " / " + format_points(lab.max_score));
 }
 
-ErrorPlace place_of_error(const LabResult& lab) {
-  ErrorPlace place{lab.tests.empty() ? "" : lab.tests.front().file};
+LabErrorPlace place_of_error(const LabResult& lab) {
+  LabErrorPlace place{lab.tests.empty() ? "" : lab.tests.front().file};
   if (place.file.empty()) return place;
   // nvcc writes FILE(LINE): error, the host's compiler FILE:LINE:COLUMN: error.
   std::istringstream lines(lab.message);

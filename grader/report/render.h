@@ -53,7 +53,7 @@ std::string render(const GradingResult& result, const std::string& format,
 // "passed", "failed", "not run", "error", "not graded": the words of the schema.
 const char* to_string(Status status);
 // The names of the enumerators.
-const char* to_string(CheckFailure::Kind kind);
+const char* to_string(CheckFailureReason::Kind kind);
 const char* to_string(NotRunReason::Kind kind);
 
 // Points as text without trailing zeros: "4", "3.5", "0.25".
@@ -73,11 +73,11 @@ std::string points_text(const CheckResult& test);
 std::string lab_summary(const LabResult& lab);
 
 // The file of a lab that has status error, and the line of the compiler's first error in it, or 0.
-struct ErrorPlace {
+struct LabErrorPlace {
   std::string file;
   int line = 0;
 };
-ErrorPlace place_of_error(const LabResult& lab);
+LabErrorPlace place_of_error(const LabResult& lab);
 
 // "sim:h200 (simulated counts), seed 7".
 std::string device_and_seed_text(const GradingResult& result);

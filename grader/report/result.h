@@ -18,7 +18,7 @@ namespace lab32::report {
 enum class Status : uint8_t { passed, failed, not_run, error, not_graded };
 
 // Why a check lost points.
-struct CheckFailure {
+struct CheckFailureReason {
   enum class Kind : uint8_t {
     wrong_result,     // a kernel or a function computed a wrong result
     fault,            // the kernel faulted; `detail` describes the fault
@@ -38,7 +38,7 @@ struct CheckFailure {
   };
   // The access of a fault or a hazard: the thread and the object. For a race, `other_...` is the
   // other thread.
-  struct Access {
+  struct FaultOrHazardAccess {
     std::vector<uint32_t> block = {}, thread = {};  // x, y, z; empty: unknown
     std::string object = {};                        // the array or variable
     std::optional<int64_t> offset = {};             // from the object's start, in bytes
@@ -53,7 +53,7 @@ struct CheckFailure {
   std::string detail = {};
   std::optional<uint64_t> index = {};
   std::optional<double> measured = {}, expected = {};
-  std::optional<Access> access = {};
+  std::optional<FaultOrHazardAccess> access = {};
 };
 
 // The reason why a check did not run, and what is known about it.
@@ -100,11 +100,11 @@ struct CheckResult {
   bool has_output = false;  // the message ends with the output of the student's kernel
   std::string file;         // the student's file
   int line = 0;
-  double seconds = 0;                     // the duration of the check
-  std::optional<CheckFailure> failure;    // for the status failed
-  std::optional<NotRunReason> not_run;    // for the status not_run
-  bool after_due = false;                 // the student may see it after the deadline only
-  std::map<std::string, double> figures;  // machine-readable: "sectors": 1048576
+  double seconds = 0;                         // the duration of the check
+  std::optional<CheckFailureReason> failure;  // for the status failed
+  std::optional<NotRunReason> not_run;        // for the status not_run
+  bool after_due = false;                     // the student may see it after the deadline only
+  std::map<std::string, double> figures;      // machine-readable: "sectors": 1048576
   // Pictures of the launch with the most waste, if they were requested; or the check that has to be
   // passed before they are shown, since they would give its answer away.
   std::optional<pictures::PicturedLaunch> pictures;

@@ -63,7 +63,7 @@ class SarifRun {
     }
     // All checks of a lab that did not compile failed for one reason.
     if (lab.status == Status::error) {
-      const ErrorPlace place = place_of_error(lab);
+      const LabErrorPlace place = place_of_error(lab);
       add_result(
           lab.name, lab.name,
           sarif_result(lab.name, lab_summary(lab) + "\n" + lab.message, place.file, place.line),

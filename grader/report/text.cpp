@@ -136,7 +136,7 @@ class ScoreReport {
 
   // The lab's message has already said that the time was used up, for all these checks at once.
   static bool ran_out_of_time(const CheckResult& test) {
-    return test.failure && test.failure->kind == CheckFailure::Kind::time_limit;
+    return test.failure && test.failure->kind == CheckFailureReason::Kind::time_limit;
   }
 
   // Column widths of the score report. Points come last and are right-aligned.

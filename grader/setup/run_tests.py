@@ -42,7 +42,7 @@ SECONDS = re.compile(r"^(\d+\.\d+) s: ", re.MULTILINE)
 
 
 @dataclass
-class TestUnit:
+class TestCasesOfProcess:
     """Test cases that one process runs."""
 
     file: str
@@ -83,10 +83,10 @@ def list_test_units(binary, slow):
         file, name, suite = case.get("filename"), case.get("name"), case.get("testsuite", "")
         wanted = (case.get("skipped") == "true") == slow
         if wanted and (slow or suite == LAST_SUITE or name.startswith("grading: golden:")):
-            units.append(TestUnit(file, [name], False, suite))
-            files.setdefault(file, TestUnit(file)).whole_file = False
+            units.append(TestCasesOfProcess(file, [name], False, suite))
+            files.setdefault(file, TestCasesOfProcess(file)).whole_file = False
             continue
-        unit = files.setdefault(file, TestUnit(file))
+        unit = files.setdefault(file, TestCasesOfProcess(file))
         if wanted:
             unit.cases.append(name)
         else:

@@ -77,7 +77,7 @@ std::string replace_path_prefix(const std::string& text, const std::string& from
 }
 
 // Removes "DIR/../" steps: a file that includes itself by __FILE__ adds one per level.
-std::string with_repeats_collapsed(const std::string& text, const std::string& way) {
+std::string with_adjacent_repeats_removed(const std::string& text, const std::string& way) {
   std::string out;
   size_t at = 0;
   for (size_t hit; (hit = text.find(way + way, at)) != std::string::npos; at = hit + way.size())
@@ -247,7 +247,7 @@ void write_submission(const Sandbox& sandbox, const Submission& submission,
 
 CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSubmission& around,
                                const std::string& arch, const std::string& display,
-                               const CompileOptions& options) {
+                               const SandboxedCompileSettings& options) {
   const Toolchain& tools = installed_toolchain();
   Sandbox sandbox(tools, checkout_directory() / "labs/include", options.isolation);
   write_submission(sandbox, submission, around);
@@ -258,7 +258,7 @@ CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSub
   const bool lists_opened_files = options.isolation != Isolation::bubblewrap;
   auto canonical = [&](std::string text) {
     if (!lists_opened_files) return text;
-    text = with_repeats_collapsed(text, sandbox.submission_path_in_sandbox() + "/");
+    text = with_adjacent_repeats_removed(text, sandbox.submission_path_in_sandbox() + "/");
     const std::string here = sandbox.output().string() + "/";
     for (const auto& [inner_path, path] :
          {std::pair{sandbox.submission_path_in_sandbox(), "/submission"},
@@ -330,7 +330,7 @@ CompiledArtifact run_compilers(const Submission& submission, const CodeAroundSub
 
 // Compiles a text that has compiled before, so a failure needs no message.
 std::string compile_debug_ptx(const Submission& submission, const CodeAroundSubmission& around,
-                              const std::string& arch, const CompileOptions& options) {
+                              const std::string& arch, const SandboxedCompileSettings& options) {
   // -G defines a macro, so this compilation may open files that were not checked.
   if (options.isolation == Isolation::plain) return "";
   const Toolchain& tools = installed_toolchain();
@@ -371,7 +371,7 @@ std::string cache_key_text(const Submission& submission, const std::string& arch
 }
 
 std::string debug_ptx(const Submission& submission, const CodeAroundSubmission& around,
-                      const std::string& arch, const CompileOptions& options,
+                      const std::string& arch, const SandboxedCompileSettings& options,
                       const std::string& key_of_artifact) {
   const std::string key = cache_key(key_of_artifact + " with types");
   if (options.cache)
@@ -393,7 +393,8 @@ void warn_once_about_isolation(Isolation isolation) {
 
 }  // namespace
 
-CompileOptions::CompileOptions() : isolation(toolchain::best_isolation().isolation) {
+SandboxedCompileSettings::SandboxedCompileSettings()
+    : isolation(toolchain::best_isolation().isolation) {
   limits.wall_seconds = kWallSeconds;
   limits.cpu_seconds = kCpuSeconds;
   limits.memory_bytes = kMemory;
@@ -403,16 +404,16 @@ CompileOptions::CompileOptions() : isolation(toolchain::best_isolation().isolati
 
 CompiledArtifact compile(const fs::path& source, const std::string& arch,
                          const std::string& display_path) {
-  return compile(source, arch, display_path, CompileOptions());
+  return compile(source, arch, display_path, SandboxedCompileSettings());
 }
 
 CompiledArtifact compile(const fs::path& source, const std::string& arch,
-                         const std::string& display_path, const CompileOptions& options) {
+                         const std::string& display_path, const SandboxedCompileSettings& options) {
   return compile(read_submission(source, display_path), arch, display_path, options);
 }
 
 CompiledArtifact compile(const Submission& submission, const std::string& arch,
-                         const std::string& display_path, const CompileOptions& options) {
+                         const std::string& display_path, const SandboxedCompileSettings& options) {
   // nvcc passes the architecture to a shell, so it must be harmless.
   if (!RegularExpression("sm_[0-9]{2,3}[af]?").match(arch))
     throw Error("'" + arch + "' is not a GPU architecture; an example is sm_90");

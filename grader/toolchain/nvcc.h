@@ -34,20 +34,20 @@ struct CodeAroundSubmission {
   std::string before, behind;
 };
 
-struct CompileOptions {
+struct SandboxedCompileSettings {
   Isolation isolation;
   ProcessLimits limits;            // for nvcc
   uint64_t variables = 128 << 20;  // bytes of __device__ and __constant__ arrays in all
   bool cache = true;               // whether to compile the same text only once
   // Returns the code around the file, given the text of the file. Null if the file stands alone.
   std::function<CodeAroundSubmission(const std::string&)> around = {};
-  CompileOptions();  // the defaults of compile() above
+  SandboxedCompileSettings();  // the defaults of compile() above
 };
 CompiledArtifact compile(const std::filesystem::path& source, const std::string& arch,
-                         const std::string& display_path, const CompileOptions& options);
+                         const std::string& display_path, const SandboxedCompileSettings& options);
 // Compiles a submission that has been read before.
 CompiledArtifact compile(const Submission& submission, const std::string& arch,
-                         const std::string& display_path, const CompileOptions& options);
+                         const std::string& display_path, const SandboxedCompileSettings& options);
 
 // ---- messages of the compilers ----
 

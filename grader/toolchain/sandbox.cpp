@@ -250,8 +250,9 @@ FilesReadableByCompiler::FilesReadableByCompiler(const std::vector<fs::path>& ow
   std::sort(own_.begin(), own_.end());
 }
 
-bool FilesReadableByCompiler::allows(const fs::path& file, const fs::path& from) const {
-  const fs::path full = from / file;
+bool FilesReadableByCompiler::allows(const fs::path& file,
+                                     const fs::path& compiler_directory) const {
+  const fs::path full = compiler_directory / file;
   // AllowedPaths in these directories may have led the compiler to another file than they lead to
   // now.
   for (const char* shifting : {"/proc", "/dev", "/sys", "/run"})

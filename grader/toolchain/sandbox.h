@@ -80,7 +80,8 @@ class FilesReadableByCompiler {
   FilesReadableByCompiler(const std::vector<std::filesystem::path>& own,
                           const std::vector<std::filesystem::path>& roots);
   // False in case of doubt. `from` is the working directory of the compiler.
-  bool allows(const std::filesystem::path& file, const std::filesystem::path& from) const;
+  bool allows(const std::filesystem::path& file,
+              const std::filesystem::path& compiler_directory) const;
 
  private:
   std::vector<std::pair<uint64_t, uint64_t>> own_;

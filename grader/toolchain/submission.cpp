@@ -49,7 +49,7 @@ class LineSplicedText {
   }
   size_t origin(size_t i) const { return i < origin_.size() ? origin_[i] : text_.size(); }
   // The first joined character at or after this offset of the original text.
-  size_t joined_index_of_offset(size_t place) const {
+  size_t char_index_of_original_offset(size_t place) const {
     return static_cast<size_t>(std::lower_bound(origin_.begin(), origin_.end(), place) -
                                origin_.begin());
   }
@@ -105,7 +105,8 @@ size_t skip_raw_string(const LineSplicedText& in, size_t i) {
   if (open == std::string::npos || open - begin > 16) return i + 1;
   const std::string end = ")" + in.text().substr(begin, open - begin) + "\"";
   const size_t close = in.text().find(end, open);
-  return close == std::string::npos ? in.size() : in.joined_index_of_offset(close + end.size());
+  return close == std::string::npos ? in.size()
+                                    : in.char_index_of_original_offset(close + end.size());
 }
 
 size_t skip_number(const LineSplicedText& in, size_t i) {

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_program(const fs::path& path) {
+bool is_executable_file(const fs::path& path) {
   std::error_code error;
   return fs::is_regular_file(path, error) && access(path.c_str(), X_OK) == 0;
 }
@@ -36,7 +36,7 @@ fs::path find_program_in_path(const std::string& path, const std::string& progra
   for (size_t begin = 0; begin <= path.size();) {
     size_t end = std::min(path.find(':', begin), path.size());
     fs::path candidate = fs::path(path.substr(begin, end - begin)) / program;
-    if (candidate.is_absolute() && is_program(candidate)) return candidate;
+    if (candidate.is_absolute() && is_executable_file(candidate)) return candidate;
     begin = end + 1;
   }
   return {};
@@ -48,7 +48,7 @@ fs::path find_program_in_wheels(const fs::path& packages, const std::string& pro
   std::error_code error;
   for (const auto& cuda : fs::directory_iterator(packages / "nvidia", error)) {
     fs::path candidate = cuda.path() / "bin" / program;
-    if (is_program(candidate)) return candidate;
+    if (is_executable_file(candidate)) return candidate;
   }
   return {};
 }
@@ -78,17 +78,17 @@ std::string install_hint(const fs::path& root, const std::string& otherwise) {
 
 fs::path program_named_by_user(const char* variable, const std::string& value) {
   if (value.empty()) return {};
-  if (is_program(value)) return fs::absolute(value);
+  if (is_executable_file(value)) return fs::absolute(value);
   throw Error(std::string(variable) + "=" + value + " is not a program: correct it or unset it");
 }
 
 fs::path find_program(const ToolchainSearchPlaces& where, const std::string& program,
                       const std::string& setting) {
-  if (is_program(setting)) return setting;
+  if (is_executable_file(setting)) return setting;
   if (fs::path found = find_program_in_sibling_wheels(where.root, program); !found.empty())
     return found;
   if (fs::path found = find_program_in_path(where.path, program); !found.empty()) return found;
-  if (fs::path found = where.usual / "bin" / program; is_program(found)) return found;
+  if (fs::path found = where.usual / "bin" / program; is_executable_file(found)) return found;
   return find_program_in_venv_wheels(where.root, program);
 }
 
@@ -134,8 +134,9 @@ Toolchain find_toolchain(const ToolchainSearchPlaces& where) {
   t.cuda_home = t.nvcc == settings["NVCC"] && fs::is_directory(home) ? fs::canonical(home)
                                                                      : install_prefix_of(t.nvcc);
   t.nvdisasm = program_named_by_user("LAB32_NVDISASM", where.nvdisasm);
-  if (t.nvdisasm.empty() && is_program(settings["NVDISASM"])) t.nvdisasm = settings["NVDISASM"];
-  if (t.nvdisasm.empty() && is_program(t.cuda_home / "bin/nvdisasm"))
+  if (t.nvdisasm.empty() && is_executable_file(settings["NVDISASM"]))
+    t.nvdisasm = settings["NVDISASM"];
+  if (t.nvdisasm.empty() && is_executable_file(t.cuda_home / "bin/nvdisasm"))
     t.nvdisasm = t.cuda_home / "bin/nvdisasm";
   if (t.nvdisasm.empty()) t.nvdisasm = find_program(where, "nvdisasm", "");
   // The path must be canonical: links, such as .venv may be, do not exist inside the sandbox.

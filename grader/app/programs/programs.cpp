@@ -43,8 +43,8 @@ int exec_program(const RunOptions& options) {
 // Splits the command line of run, profile or check: words that belong to nvcc and to the program
 // are stored, because CLI11 would not understand nvcc's options. Returns the words that CLI11
 // reads.
-Words split_off_program(const CLI::App* app, const Words& words,
-                        profiler::ProgramOrSources& program, Words& arguments) {
+Words words_left_for_cli11(const CLI::App* app, const Words& words,
+                           profiler::ProgramOrSources& program, Words& arguments) {
   const auto is_ours = [&](const std::string& option) -> std::optional<bool> {
     const CLI::Option* known = app->get_option_no_throw(option);
     if (!known) return std::nullopt;
@@ -70,7 +70,7 @@ std::shared_ptr<Options> add_program_options(Subcommand& command, int (*run)(con
   app->add_option("--device", options->device, "sim or sim:NAME (sim)");
   add_gpus_option(app, options->gpus);
   command.take_own_options = [app, options](const Words& words) {
-    return split_off_program(app, words, options->program, options->arguments);
+    return words_left_for_cli11(app, words, options->program, options->arguments);
   };
   command.behind = &options->arguments;
   command.run = [run, options] { return run(*options); };
@@ -118,9 +118,12 @@ void set_up_nvcc(Subcommand& command) {
   };
 }
 
-constexpr ProgramCommandFunctions kPrograms = {
-    set_up_run,       set_up_profile, set_up_check, set_up_nvcc, profiler::picture_of_program_run,
-    split_off_program};
+constexpr ProgramCommandFunctions kPrograms = {set_up_run,
+                                               set_up_profile,
+                                               set_up_check,
+                                               set_up_nvcc,
+                                               profiler::picture_of_program_run,
+                                               words_left_for_cli11};
 
 [[maybe_unused]] const bool kLinked = (linked_program_commands() = &kPrograms) != nullptr;
 

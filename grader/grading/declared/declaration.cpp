@@ -92,7 +92,7 @@ class CheckDeclarationReader : private DeclarationRowReader {
   void read_question_displays(CheckDeclaration& declaration) const {
     const toml::node *shown = row.own.get("shown"), *figures = row.own.get("figures");
     if (!shown && !figures) return;
-    ExpressionNames names;
+    AllowedExpressionNames names;
     const toml::table* launches = row.file["launches"].as_table();
     if (!launches) fail(row.own, "what a question shows are the launches below [launches]");
     const std::string all_text =
@@ -148,7 +148,7 @@ class CheckDeclarationReader : private DeclarationRowReader {
              "a timing check needs `expected` for each output: a reference kernel would "
              "take too long at the timed size");
       if (output.contents.empty()) continue;
-      const DeclaredArrayContent& content = output.contents.front();
+      const ArrayFillRule& content = output.contents.front();
       if (output.contents.size() > 1 || !content.name.empty() || content.each.text() != "0")
         fail(row.own, fmt::format("a timing check fills an output before each launch with "
                                   "`values = 0` or not at all; `{}` has other values",
@@ -214,7 +214,7 @@ std::optional<Kind> declared_kind(const toml::table& row) {
 }
 
 std::vector<AcceptedKey> accepted_keys(Kind kind, const toml::table& row, const toml::table& file) {
-  using Form = ValueRange::Form;
+  using Form = RubricValueConstraint::ExpectedType;
   std::vector<AcceptedKey> keys;
   const auto add = [&keys](bool required, const std::vector<RubricKey>& more) {
     for (const RubricKey& key : more) keys.push_back({key, required});

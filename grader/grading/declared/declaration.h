@@ -22,7 +22,8 @@ namespace lab32::grading {
 class TextTemplate {
  public:
   // Throws Error if a pair of braces holds no expression of these names.
-  TextTemplate(const std::string& text, const ExpressionNames& names, const std::string& where);
+  TextTemplate(const std::string& text, const AllowedExpressionNames& names,
+               const std::string& where);
 
   std::string filled(const ExpressionValues& values) const;
 
@@ -39,7 +40,7 @@ class TextTemplate {
 };
 
 // One way to fill an array: a distribution, or an expression in `i` per element.
-struct DeclaredArrayContent {
+struct ArrayFillRule {
   std::string name;  // the distribution; empty: `each` gives the elements
   Expression each = {};
 };
@@ -53,7 +54,7 @@ struct DeclaredArray {
   Expression count = {};
   size_t fields = 1;  // elements of a structure, if the kernel takes an array of structures
   // Without contents, an output is poisoned. Launches use them in turn.
-  std::vector<DeclaredArrayContent> contents = {};
+  std::vector<ArrayFillRule> contents = {};
   std::optional<Expression> from = {}, below = {};  // the range of the distributions
   // Only outputs: an expression in `i`, in all arrays as they are before the launch, and in
   // expected[0] ... expected[i - 1]. Absent: the reference kernel writes the expected values.
@@ -197,9 +198,9 @@ class DeclarationRowReader {
   // The elements of a list, numbers or texts.
   std::vector<std::string> require_texts(const toml::node& node, const std::string& key) const;
   Expression read_expression(const toml::node& node, const std::string& key,
-                             const ExpressionNames& names) const;
+                             const AllowedExpressionNames& names) const;
   TextTemplate read_text_template(const toml::node& node, const std::string& key,
-                                  const ExpressionNames& names) const;
+                                  const AllowedExpressionNames& names) const;
   const toml::table& require_table(const toml::node& node, const std::string& name) const;
   // A table that has only these keys.
   const toml::table& require_table_with_keys(const toml::node& node, const std::string& name,
@@ -211,8 +212,8 @@ std::vector<std::pair<std::string, const toml::node*>> entries_in_source_order(
     const toml::table& table);
 
 // The size and the scalars of a launch, then `more`.
-ExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
-                                           const std::vector<std::string>& more = {});
+AllowedExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
+                                                  const std::vector<std::string>& more = {});
 
 // The launches of the row: one for each combination of the values of `each` (read_launch.cpp).
 std::vector<DeclaredLaunch> read_launches(const DeclaredRubricRow& row);

@@ -22,7 +22,7 @@ std::string with_grouped_digits(std::string digits) {
 
 }  // namespace
 
-TextTemplate::TextTemplate(const std::string& text, const ExpressionNames& names,
+TextTemplate::TextTemplate(const std::string& text, const AllowedExpressionNames& names,
                            const std::string& where) {
   static const RegularExpression format("(.*) :([<>]?)([0-9]*)(\\.[0-9])?(,?)");
   for (size_t at = 0; at < text.size();) {
@@ -79,9 +79,9 @@ std::vector<std::pair<std::string, const toml::node*>> entries_in_source_order(
   return found;
 }
 
-ExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
-                                           const std::vector<std::string>& more) {
-  ExpressionNames names{launch.extents, {}};
+AllowedExpressionNames expression_names_of_launch(const DeclaredLaunch& launch,
+                                                  const std::vector<std::string>& more) {
+  AllowedExpressionNames names{launch.extents, {}};
   for (const DeclaredScalar& scalar : launch.scalars) names.numbers.push_back(scalar.name);
   names.numbers.insert(names.numbers.end(), more.begin(), more.end());
   return names;
@@ -134,7 +134,7 @@ std::vector<std::string> DeclarationRowReader::require_texts(const toml::node& n
 }
 
 Expression DeclarationRowReader::read_expression(const toml::node& node, const std::string& key,
-                                                 const ExpressionNames& names) const {
+                                                 const AllowedExpressionNames& names) const {
   if (node.is_number()) return Expression(*node.value<double>());
   if (!node.is_string())
     fail(node, fmt::format("`{}` is a number or an expression in quotes", key));
@@ -143,7 +143,7 @@ Expression DeclarationRowReader::read_expression(const toml::node& node, const s
 
 TextTemplate DeclarationRowReader::read_text_template(const toml::node& node,
                                                       const std::string& key,
-                                                      const ExpressionNames& names) const {
+                                                      const AllowedExpressionNames& names) const {
   return TextTemplate(require_text(node, key), names, position_text(node));
 }
 

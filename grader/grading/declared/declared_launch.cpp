@@ -36,7 +36,7 @@ class ElementsOnDevice : public DeviceArray {
     download(bytes.data());
     return bytes;
   }
-  ptrdiff_t first_changed_element() const override {
+  ptrdiff_t first_changed_input_element() const override {
     return is_input_ ? first_difference(values_.bytes.data()) : -1;
   }
   bool read_only() const override { return is_input_; }
@@ -88,9 +88,9 @@ Dim3 evaluate_extents(const DeclaredExtents& extents, const std::vector<double>&
 // submission's are allocated: expected values never stay on the device.
 std::vector<TypedHostArray> run_reference_kernel(Check& check, const DeclaredLaunch& launch,
                                                  const std::vector<double>& numbers,
-                                                 const LaunchArrayValues& arrays) {
+                                                 const InitialLaunchArrays& arrays) {
   const std::string& lab = check.session.rubric.lab();
-  const std::string name = grader_or_submitted_kernel_name(check, launch.reference);
+  const std::string name = kernel_name_with_namespace(check, launch.reference);
   device::Kernel* kernel = check.session.module.find(name);
   if (!kernel || !is_given_kernel(name))
     throw Error(fmt::format("grader/labs/{}/given.cu has no kernel `{}`, the `reference` of \"{}\"",
@@ -137,7 +137,7 @@ std::string setting_of(const DeclaredLaunch& launch, const LaunchSize& size, siz
   for (const auto* arrays : {&launch.inputs, &launch.outputs})
     for (const DeclaredArray& array : *arrays) {
       if (array.contents.size() < 2) continue;
-      const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
+      const ArrayFillRule& content = array.contents[turn % array.contents.size()];
       setting += content.name.empty() ? fmt::format(", {} = {}", array.name, content.each.text())
                                       : fmt::format(", {} {}", array.name, content.name);
     }
@@ -205,11 +205,13 @@ std::string output_mismatch(const DeclaredArray& output, const std::vector<std::
 }
 
 // A declared launch with its arrays, and what it must leave in them.
-class PreparedLaunch {
+class LaunchWithExpectedOutputs {
  public:
-  PreparedLaunch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size, size_t turn)
-      : PreparedLaunch(check, launch, size, turn,
-                       random_for_launch(check, launch, setting_of(launch, size, turn))) {}
+  LaunchWithExpectedOutputs(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
+                            size_t turn)
+      : LaunchWithExpectedOutputs(
+            check, launch, size, turn,
+            random_for_launch(check, launch, setting_of(launch, size, turn))) {}
 
   const device::LaunchShape& shape() const { return shape_; }
   std::vector<device::KernelArgument> arguments() const {
@@ -228,8 +230,8 @@ class PreparedLaunch {
 
  private:
   using Use = ElementsOnDevice::Use;
-  PreparedLaunch(Check& check, const DeclaredLaunch& launch, const LaunchSize& size, size_t turn,
-                 Random random)
+  LaunchWithExpectedOutputs(Check& check, const DeclaredLaunch& launch, const LaunchSize& size,
+                            size_t turn, Random random)
       : check_(check),
         launch_(launch),
         numbers_(size_and_scalar_values(launch, size, random)),
@@ -250,7 +252,7 @@ class PreparedLaunch {
   Check& check_;
   const DeclaredLaunch& launch_;
   std::vector<double> numbers_;
-  LaunchArrayValues arrays_;
+  InitialLaunchArrays arrays_;
   std::vector<TypedHostArray> expected_;
   OnDevice inputs_, outputs_;
   device::LaunchShape shape_;
@@ -261,18 +263,18 @@ class PreparedLaunch {
 device::LaunchResult run_declared_launch(Check& check, const DeclaredLaunch& launch,
                                          const LaunchSize& size, size_t turn) {
   const std::string setting = setting_of(launch, size, turn);
-  const PreparedLaunch prepared(check, launch, size, turn);
-  device::LaunchResult done = run(check, {grader_or_submitted_kernel_name(check, launch.kernel),
+  const LaunchWithExpectedOutputs prepared(check, launch, size, turn);
+  device::LaunchResult done = run(check, {kernel_name_with_namespace(check, launch.kernel),
                                           prepared.shape(), prepared.arguments(), setting});
   check_result(check, setting, check.line_of(launch.function), prepared.wrong_output_message());
   return done;
 }
 
-std::optional<device::LaunchResult> try_declared_launch(Check& check, device::Kernel& kernel,
-                                                        const DeclaredLaunch& launch,
-                                                        const LaunchSize& size) {
+std::optional<device::LaunchResult> launch_result_if_correct(Check& check, device::Kernel& kernel,
+                                                             const DeclaredLaunch& launch,
+                                                             const LaunchSize& size) {
   constexpr uint64_t kMost = 100'000;  // a removed access may leave a loop without an end
-  const PreparedLaunch prepared(check, launch, size, 0);
+  const LaunchWithExpectedOutputs prepared(check, launch, size, 0);
   device::LaunchResult done =
       launch_without_verdict(check, kernel, prepared.shape(), prepared.arguments(), kMost);
   if (done.fault || has_hazard_finding(done) || !prepared.wrong_output_message().empty())
@@ -301,7 +303,7 @@ std::pair<device::LaunchResult, std::vector<TypedHostArray>> run_given_launch(
   const OnDevice inputs = allocate_arrays(check, launch.inputs, before, Use::input),
                  outputs = allocate_arrays(check, launch.outputs, after, Use::output);
   device::LaunchResult done =
-      run_to_count(check, {grader_or_submitted_kernel_name(check, launch.kernel),
+      run_to_count(check, {kernel_name_with_namespace(check, launch.kernel),
                            shape_of(check, launch, numbers, check.session.module),
                            arguments_of(launch, numbers, inputs, outputs), launch.kernel});
   for (size_t i = 0; i < after.size(); ++i) after[i].bytes = outputs[i]->read();

@@ -16,7 +16,7 @@
 namespace lab32::grading {
 
 // Arrays on the host before a launch. An output without contents has none here.
-struct LaunchArrayValues {
+struct InitialLaunchArrays {
   std::vector<TypedHostArray> inputs, outputs;
 };
 
@@ -52,9 +52,9 @@ device::LaunchResult run_declared_launch(Check& check, const DeclaredLaunch& lau
                                          const LaunchSize& size, size_t turn);
 // Launches another version of the kernel. Gives no verdict. nullopt: its result is wrong, or it has
 // a hazard or a fault.
-std::optional<device::LaunchResult> try_declared_launch(Check& check, device::Kernel& kernel,
-                                                        const DeclaredLaunch& launch,
-                                                        const LaunchSize& size);
+std::optional<device::LaunchResult> launch_result_if_correct(Check& check, device::Kernel& kernel,
+                                                             const DeclaredLaunch& launch,
+                                                             const LaunchSize& size);
 // The values for `ideal` of that launch, without launching.
 ExpressionValues values_for_ideal(Check& check, const DeclaredLaunch& launch,
                                   const LaunchSize& size);

@@ -24,24 +24,24 @@ void add_timed_outputs(WorkloadToTime& work, const std::vector<TypedHostArray>& 
 }
 
 // `first_output`: the place of the version's outputs among the timer's arrays.
-std::vector<device::TimedStep> declared_steps(Check& check, const DeclaredLaunch& launch,
-                                              const std::vector<double>& numbers,
-                                              size_t first_output, device::LoadedModule& module) {
-  std::vector<device::TimedStep> steps;
+std::vector<device::StepToTime> declared_steps(Check& check, const DeclaredLaunch& launch,
+                                               const std::vector<double>& numbers,
+                                               size_t first_output, device::LoadedModule& module) {
+  std::vector<device::StepToTime> steps;
   for (size_t i = 0; i < launch.outputs.size(); ++i)
     if (!launch.outputs[i].contents.empty())
-      steps.emplace_back(device::TimedFill{device::TimedLaunchArrayIndex{first_output + i}, 0});
+      steps.emplace_back(device::FillToTime{device::KernelArrayArgumentIndex{first_output + i}, 0});
   const device::LaunchShape shape = shape_of(check, launch, numbers, module);
   // Only the submission knows the block of a template that LAB32_LAUNCH chooses.
   std::string kernel = launch.kernel;
   if (const size_t at = kernel.find("{block}"); at != std::string::npos)
     kernel.replace(at, std::string("{block}").size(), std::to_string(shape.block.count()));
-  device::TimedLaunch timed{grader_or_submitted_kernel_name(kernel, module), shape, {}};
+  device::LaunchToTime timed{kernel_name_with_namespace(kernel, module), shape, {}};
   for (const DeclaredArgumentSource& argument : launch.arguments) {
     if (argument.kind == DeclaredArgumentSource::Kind::input)
-      timed.args.emplace_back(device::TimedLaunchArrayIndex{argument.index});
+      timed.args.emplace_back(device::KernelArrayArgumentIndex{argument.index});
     else if (argument.kind == DeclaredArgumentSource::Kind::output)
-      timed.args.emplace_back(device::TimedLaunchArrayIndex{first_output + argument.index});
+      timed.args.emplace_back(device::KernelArrayArgumentIndex{first_output + argument.index});
     else
       timed.args.emplace_back(scalar_kernel_argument(launch, argument, numbers));
   }
@@ -119,7 +119,7 @@ void run_declared_timing_check(Check& check, const CheckDeclaration& declaration
   if (declaration.before)
     return credit_speedup_of_step(
         check, {kernel, declaration.before->function, declaration.form_before, make});
-  credit_speed(
+  credit_bandwidth_vs_copy(
       check, {kernel, make,
               check.row.has("baseline") ? device::Baseline::cub_sum_int : device::Baseline::none});
 }

@@ -37,7 +37,7 @@ TypedHostArray initial_array_elements(const DeclaredArray& array,
     elements.bytes.clear();
     return elements;
   }
-  const DeclaredArrayContent& content = array.contents[turn % array.contents.size()];
+  const ArrayFillRule& content = array.contents[turn % array.contents.size()];
   ElementValueRange range;
   if (array.below) range = {true, array.from->value(values), array.below->value(values)};
   if (!content.name.empty()) {

@@ -160,7 +160,7 @@ void fill_minus_infinity(TypedHostArray& to, const ElementValueRange& /*range*/,
 
 struct NamedDistribution {
   const char* name;
-  Distribution fill;
+  ArrayFillFn fill;
 };
 constexpr NamedDistribution kDistributions[] = {{"uniform", fill_uniform},
                                                 {"small", fill_exactly_summable_integers},
@@ -185,7 +185,7 @@ std::vector<std::string> element_type_names() {
   return names;
 }
 
-Distribution find_distribution(const std::string& name) {
+ArrayFillFn find_distribution(const std::string& name) {
   for (const NamedDistribution& one : kDistributions)
     if (one.name == name) return one.fill;
   return nullptr;

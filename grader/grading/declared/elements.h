@@ -46,10 +46,10 @@ struct ElementValueRange {
   double from = 0, below = 0;
 };
 
-using Distribution = void (*)(TypedHostArray& to, const ElementValueRange& range, Random& random);
+using ArrayFillFn = void (*)(TypedHostArray& to, const ElementValueRange& range, Random& random);
 // uniform, any, small, sorted, constant, ramp, special, minus_infinity; nullptr: there is no such
 // one.
-Distribution find_distribution(const std::string& name);
+ArrayFillFn find_distribution(const std::string& name);
 std::vector<std::string> distribution_names();
 // Why the distribution cannot fill arrays of this type; empty: it can.
 std::string distribution_error(const std::string& distribution, const ElementType& type,

@@ -43,7 +43,7 @@ class ExpressionParser {
  public:
   using Node = Expression::Node;
 
-  ExpressionParser(const Expression& whole, const ExpressionNames& names)
+  ExpressionParser(const Expression& whole, const AllowedExpressionNames& names)
       : whole_(whole), text_(whole.text_), names_(names) {}
 
   Node parse() {
@@ -232,7 +232,7 @@ class ExpressionParser {
 
   const Expression& whole_;
   const std::string& text_;
-  const ExpressionNames& names_;
+  const AllowedExpressionNames& names_;
   std::vector<std::string> bound_;  // the variables of the functions around this place
   size_t at_ = 0, depth_ = 0;
 };
@@ -241,13 +241,14 @@ Expression::Expression(double number) : text_(fmt::format("{}", number)) {
   Node node;
   node.number = number;
   root_ = std::make_shared<const Node>(std::move(node));
-  names_ = std::make_shared<const ExpressionNames>();
+  names_ = std::make_shared<const AllowedExpressionNames>();
 }
 
-Expression::Expression(const std::string& text, const ExpressionNames& names, std::string where)
+Expression::Expression(const std::string& text, const AllowedExpressionNames& names,
+                       std::string where)
     : text_(text),
       where_(std::move(where)),
-      names_(std::make_shared<const ExpressionNames>(names)) {
+      names_(std::make_shared<const AllowedExpressionNames>(names)) {
   root_ = std::make_shared<const Node>(ExpressionParser(*this, *names_).parse());
 }
 

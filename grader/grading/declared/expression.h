@@ -19,19 +19,19 @@
 namespace lab32::grading {
 
 // The names that an expression may use. Its values have the same order.
-struct ExpressionNames {
+struct AllowedExpressionNames {
   std::vector<std::string> numbers, arrays;
   bool random = false;
 };
 
-struct ExpressionArrayValues {
+struct ExpressionInputArray {
   size_t count = 0;
   std::function<double(size_t)> at;
 };
 
 struct ExpressionValues {
   std::vector<double> numbers;
-  std::vector<ExpressionArrayValues> arrays;
+  std::vector<ExpressionInputArray> arrays;
   Random* random = nullptr;
   mutable std::vector<double> bound = {};  // the variables of sum(), least() and greatest()
 };
@@ -50,7 +50,7 @@ class Expression {
   explicit Expression(double number);
   // `where`: the file and line of the text, for errors. Throws Error if the text
   // is no expression of these names.
-  Expression(const std::string& text, const ExpressionNames& names, std::string where);
+  Expression(const std::string& text, const AllowedExpressionNames& names, std::string where);
 
   // Throws Error for an index outside its array.
   double value(const ExpressionValues& values) const;
@@ -89,7 +89,7 @@ class Expression {
 
   std::string text_, where_;
   std::shared_ptr<const Node> root_;
-  std::shared_ptr<const ExpressionNames> names_;
+  std::shared_ptr<const AllowedExpressionNames> names_;
 };
 
 }  // namespace lab32::grading

@@ -139,7 +139,7 @@ void Expression::evaluate(const Node& node, const ExpressionValues& values, Batc
   } else {
     evaluate(node.parts[0], values, batch, to);
     if (node.op == Op::element) {
-      const ExpressionArrayValues& array = values.arrays[node.slot];
+      const ExpressionInputArray& array = values.arrays[node.slot];
       const auto count = static_cast<double>(array.count);
       transform_values_in_place(to, batch.count, [&](double index) {
         if (!(index >= 0 && index < count) || index != std::floor(index))

@@ -64,12 +64,13 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     }
   }
 
-  const ElementType& read_element_type(const toml::table& table, const std::string& name) const {
+  const ElementType& read_element_type(const toml::table& table,
+                                       const std::string& declared_name) const {
     const toml::node* node = table.get("type");
     const std::string wanted = node ? require_text(*node, "type") : "";
     if (const ElementType* type = find_element_type(wanted)) return *type;
-    fail(node ? *node : table,
-         fmt::format("`{}` needs a `type`: {}", name, fmt::join(element_type_names(), ", ")));
+    fail(node ? *node : table, fmt::format("`{}` needs a `type`: {}", declared_name,
+                                           fmt::join(element_type_names(), ", ")));
   }
 
   void require_valid_name(const toml::node& at, const std::string& name,
@@ -89,7 +90,7 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     for (const auto& [name, each] : entries_in_source_order(*node.as_table())) {
       require_valid_name(*each, name, launch);
       const toml::table& table = require_table_with_keys(*each, name, {"type", "value"});
-      ExpressionNames names = expression_names_of_launch(launch);
+      AllowedExpressionNames names = expression_names_of_launch(launch);
       names.random = true;
       const toml::node* value = table.get("value");
       if (!value) fail(*each, fmt::format("`{}` has no `value`", name));
@@ -131,10 +132,10 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     launch.block = read_extents(launch, *block, "block");
   }
 
-  std::vector<DeclaredArrayContent> read_contents_by_turn(const DeclaredLaunch& launch,
-                                                          const DeclaredArray& array,
-                                                          const toml::node& node) const {
-    std::vector<DeclaredArrayContent> all;
+  std::vector<ArrayFillRule> read_contents_by_turn(const DeclaredLaunch& launch,
+                                                   const DeclaredArray& array,
+                                                   const toml::node& node) const {
+    std::vector<ArrayFillRule> all;
     if (const toml::array* several = node.as_array()) {
       for (const toml::node& each : *several) all.push_back(read_content(launch, array, each));
       if (all.empty()) fail(node, "`values` is empty");
@@ -144,10 +145,10 @@ class DeclaredLaunchReader : private DeclarationRowReader {
     return all;
   }
 
-  DeclaredArrayContent read_content(const DeclaredLaunch& launch, const DeclaredArray& array,
-                                    const toml::node& node) const {
+  ArrayFillRule read_content(const DeclaredLaunch& launch, const DeclaredArray& array,
+                             const toml::node& node) const {
     const std::string name = node.value<std::string>().value_or("");
-    ExpressionNames names = expression_names_of_launch(launch, {"i"});
+    AllowedExpressionNames names = expression_names_of_launch(launch, {"i"});
     names.random = true;
     if (find_distribution(name)) {
       const std::string why = distribution_error(name, *array.type, array.from.has_value());
@@ -197,7 +198,7 @@ class DeclaredLaunchReader : private DeclarationRowReader {
   }
 
   void read_expected(DeclaredLaunch& launch, const toml::node& node) const {
-    ExpressionNames names = expression_names_of_launch(launch, {"i"});
+    AllowedExpressionNames names = expression_names_of_launch(launch, {"i"});
     for (const auto* some : {&launch.inputs, &launch.outputs})
       for (const DeclaredArray& array : *some) names.arrays.push_back(array.name);
     names.arrays.emplace_back("expected");

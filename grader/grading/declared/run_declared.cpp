@@ -124,7 +124,7 @@ class DeclaredLimitEvaluator {
   ExpressionValues for_ideal_;
 };
 
-std::string count_text(double number, const std::string& noun) {
+std::string grouped_count_with_unit(double number, const std::string& noun) {
   return fmt::format("{} {}", grouped_digits(static_cast<uint64_t>(number)), noun);
 }
 
@@ -140,7 +140,7 @@ void credit_further_counters(Check& check, const CheckDeclaration& declaration,
     check.explain(
         waste.line > 0 ? waste.line : line,
         (may_show ? fmt::format("The kernel also takes {}, where {} are enough.",
-                                count_text(got, limit.counted),
+                                grouped_count_with_unit(got, limit.counted),
                                 grouped_digits(static_cast<uint64_t>(ideal)))
                   : fmt::format("The kernel also takes more {} than it needs.", limit.counted)) +
             (waste.message.empty() ? "" : " " + waste.message));
@@ -155,23 +155,23 @@ void credit_generic_counter(Check& check, const CheckDeclaration& declaration,
   const std::string& noun = declaration.limit.counted;
   const bool may_show = check.withheld.empty() || got <= ideal;
   if (may_show) {
-    check.measured(count_text(got, noun));
+    check.measured(grouped_count_with_unit(got, noun));
     check.figure(noun, got);
   } else {
     check.withhold_count(check.withheld);
   }
-  check.expected(count_text(ideal, noun));
+  check.expected(grouped_count_with_unit(ideal, noun));
   check.figure("ideal_" + noun, ideal);
   const int line = check.line_of(declaration.launches.front().function);
   check.credit(ideal, got);
   if (got > ideal) {
     const ExplainedLine waste = count.line_of_most_excess(declaration.limit);
-    check.explain(
-        waste.line > 0 ? waste.line : line,
-        may_show ? fmt::format("The kernel takes {}, where {} are enough.{}", count_text(got, noun),
-                               grouped_digits(static_cast<uint64_t>(ideal)),
-                               waste.message.empty() ? "" : " " + waste.message)
-                 : fmt::format("The kernel takes more {} than it needs.", noun));
+    check.explain(waste.line > 0 ? waste.line : line,
+                  may_show ? fmt::format("The kernel takes {}, where {} are enough.{}",
+                                         grouped_count_with_unit(got, noun),
+                                         grouped_digits(static_cast<uint64_t>(ideal)),
+                                         waste.message.empty() ? "" : " " + waste.message)
+                           : fmt::format("The kernel takes more {} than it needs.", noun));
     if (check.row.has("idea")) check.explain(0, check.row.required_text("idea"));
   }
   credit_further_counters(check, declaration, count, line);
@@ -208,7 +208,7 @@ void credit_counter(Check& check, const CheckDeclaration& declaration,
   if (counter == "wavefronts") {
     credit_wavefronts(check, run, ideal, idea);
   } else {
-    credit_working_share(check, run);
+    reduce_points_for_idle_threads(check, run);
     if (counter != "sectors") return credit_generic_counter(check, declaration, count);
     const ExplainedLine repeated = line_with_repeated_accesses(check, declaration, count, run);
     credit_sectors(check, run, ideal, repeated.line > 0 ? declaration.repeated->idea : idea,
@@ -257,18 +257,19 @@ double share_left_without_needless_work(Check& check, const CheckDeclaration& de
   const LaunchSize size(launch.extents.size(), kUnitsOfTrial * unit);
   std::optional<double> all, needed;
   const auto attempt = [&](device::Kernel& kernel) -> std::optional<device::LaunchResult> {
-    std::optional<device::LaunchResult> tried = try_declared_launch(check, kernel, launch, size);
+    std::optional<device::LaunchResult> tried =
+        launch_result_if_correct(check, kernel, launch, size);
     if (!tried) return std::nullopt;
     needed = DeclaredLimitEvaluator(check, *tried, values_for_ideal(check, launch, size))
                  .counted_value(declaration.limit);
     return tried;
   };
   if (device::Kernel* kernel =
-          check.session.module.find(grader_or_submitted_kernel_name(check, launch.kernel)))
+          check.session.module.find(kernel_name_with_namespace(check, launch.kernel)))
     if (attempt(*kernel)) all = needed;
   if (!all || *all <= 0) return 1;
-  find_needless_work(check, grader_or_submitted_kernel_name(check, launch.kernel),
-                     Work::shared_accesses, attempt);
+  find_removable_instructions(check, kernel_name_with_namespace(check, launch.kernel),
+                              RemovableInstructions::shared_accesses, attempt);
   return *needed / *all;
 }
 
@@ -286,14 +287,14 @@ void reject_already_optimized_kernel(Check& check, const CheckDeclaration& decla
   if (got >= least) return;
   check.measured("another version");
   check.expected("this one");
-  CheckFailure failure{CheckFailure::Kind::other_version};
+  CheckFailureReason failure{CheckFailureReason::Kind::other_version};
   failure.measured = got;
   failure.expected = least;
   check.fail_and_throw(
       failure, check.line_of(declaration.launches.front().function),
       fmt::format("The result is right, but this is another version: {} {}, and this "
                   "one takes at least {}. {}",
-                  counted, count_text(got, declaration.limit.counted),
+                  counted, grouped_count_with_unit(got, declaration.limit.counted),
                   grouped_digits(static_cast<uint64_t>(least)), declaration.later));
 }
 
@@ -323,7 +324,7 @@ std::shared_ptr<const device::LaunchResult> counted_launch(Check& check,
   return reused_launch(check,
                        fmt::format("{}, {}{}", launch.check, setting_of(launch, size, 0),
                                    declaration.changes_launch ? ", as " + check.row.check : ""),
-                       grader_or_submitted_kernel_name(check, launch.kernel),
+                       kernel_name_with_namespace(check, launch.kernel),
                        [&] { return run_declared_launch(check, launch, size, 0); });
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 // The verdict keeps the failure that has cost the largest part of the points.
 void record_failure_of_worst_share(CheckVerdict& verdict, double share,
-                                   const CheckFailure& failure) {
+                                   const CheckFailureReason& failure) {
   verdict.has_share = true;
   if (share >= verdict.worst_share) return;
   verdict.worst_share = share;
@@ -21,8 +21,8 @@ void record_failure_of_worst_share(CheckVerdict& verdict, double share,
 // although ideal / reached would be 0 / 0.
 double share_of(double ideal, double reached) { return reached > ideal ? ideal / reached : 1; }
 
-CheckFailure wasteful_failure(double ideal, double reached) {
-  CheckFailure failure{CheckFailure::Kind::wasteful};
+CheckFailureReason wasteful_failure(double ideal, double reached) {
+  CheckFailureReason failure{CheckFailureReason::Kind::wasteful};
   failure.measured = reached;
   failure.expected = ideal;
   return failure;
@@ -51,7 +51,7 @@ void Check::require_prerequisites() {
   const RubricCheckEntry* open = first_unpassed_prerequisite();
   if (!open) return;
   measured("not counted");
-  CheckFailure failure{CheckFailure::Kind::prerequisite};
+  CheckFailureReason failure{CheckFailureReason::Kind::prerequisite};
   failure.subject = open->check;
   // The result of a check with credit "share" may be right already, with too many points lost for
   // its successors.
@@ -79,7 +79,7 @@ void Check::limit_credit_to_share(double ideal, double reached) {
   record_failure_of_worst_share(verdict, share, wasteful_failure(ideal, reached));
 }
 
-void Check::credit_share(double share, const CheckFailure& failure) {
+void Check::credit_share(double share, const CheckFailureReason& failure) {
   verdict.credit *= std::min(share, 1.0);
   record_failure_of_worst_share(verdict, share, failure);
 }
@@ -91,23 +91,24 @@ void Check::withhold_count(const std::string& question) {
   session.counts_withheld = true;
 }
 
-void Check::mark_as_failed(const CheckFailure& failure) {
+void Check::mark_as_failed(const CheckFailureReason& failure) {
   verdict.lost = true;
   verdict.failure = failure;
 }
 
-void Check::fail_and_throw(const CheckFailure& failure, int line, const std::string& message) {
+void Check::fail_and_throw(const CheckFailureReason& failure, int line,
+                           const std::string& message) {
   mark_as_failed(failure);
   explain(line, message);
   throw TestOver{};
 }
 
-void Check::fail_and_throw(const CheckFailure& failure, int line) {
+void Check::fail_and_throw(const CheckFailureReason& failure, int line) {
   fail_and_throw(failure, line, words(failure));
 }
 
 void Check::fail_and_throw(int line, const std::string& message) {
-  fail_and_throw(CheckFailure{}, line, message);
+  fail_and_throw(CheckFailureReason{}, line, message);
 }
 
 void Check::not_run(const NotRunReason& reason) {

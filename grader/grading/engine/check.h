@@ -1,6 +1,6 @@
 // One check while it runs. A LAB_CHECK reads its rubric row and its session here, launches kernels
 // (launch.h), and reports what it found with measured(), expected(), explain(), credit...() and
-// lose(). When the body ends, or throws TestOver, run_suite.h turns the verdict into a
+// fail_and_throw(). When the body ends, or throws TestOver, run_suite.h turns the verdict into a
 // report::CheckResult.
 #pragma once
 
@@ -36,7 +36,7 @@ class ScheduleTrial {
   // Called before each launch. In the repetition of the check, it sets the options with which the
   // launch whose output differed runs again. `trial`: the check compares results, so one of its
   // launches is tried in another order.
-  void prepare_launch_options(const device::LaunchShape& shape, bool trial,
+  void prepare_launch_options(const device::LaunchShape& shape, bool can_try_random_order,
                               device::LaunchOptions& options);
   // Whether the launch must be repeated with rerun_in_random_order(), starting from the memory as
   // it was before it.
@@ -69,7 +69,7 @@ class ScheduleTrial {
 };
 
 class DeviceArray;
-using report::CheckFailure;
+using report::CheckFailureReason;
 using report::NotRunReason;
 
 struct CheckVerdict {
@@ -82,7 +82,7 @@ struct CheckVerdict {
   // The check with the question that must pass before the count is shown.
   std::string withheld = {};
   bool lost = false;
-  std::optional<CheckFailure> failure;
+  std::optional<CheckFailureReason> failure;
   std::optional<NotRunReason> not_run;
   std::string failed_check;  // the first CHECK that failed, in doctest's words
   std::string error;         // the message of an Error, or of any other exception
@@ -131,8 +131,8 @@ struct Check {
   // would be fast, so checks of counts and of time need the check of the result.
   const RubricCheckEntry* first_unpassed_prerequisite() const;
   // Loses the check unless all prerequisites have passed. The runner calls this before a check
-  // begins. For a bonus, credit_speed and credit_speedup_of_step call it themselves, after they
-  // know whether this machine can time the check.
+  // begins. For a bonus, credit_bandwidth_vs_copy and credit_speedup_of_step call it themselves,
+  // after they know whether this machine can time the check.
   void require_prerequisites();
 
   // The texts for the two columns of the score report. Keep them short.
@@ -152,7 +152,7 @@ struct Check {
   // Like credit(), but several calls do not multiply: the smallest share counts.
   void limit_credit_to_share(double ideal, double reached);
   // Gives `share` of the points, but not more than all. `failure` is the reason if it is below 1.
-  void credit_share(double share, const CheckFailure& failure);
+  void credit_share(double share, const CheckFailureReason& failure);
 
   // Hides a count that is too large as long as the check `question` has not passed, because the
   // count would answer it. The points would reveal the count, too, so they are rounded to quarters.
@@ -160,12 +160,12 @@ struct Check {
 
   // Ends the check as lost, when nothing after this point can be checked. Without `message`, the
   // text comes from words.h.
-  [[noreturn]] void fail_and_throw(const CheckFailure& failure, int line,
+  [[noreturn]] void fail_and_throw(const CheckFailureReason& failure, int line,
                                    const std::string& message);
-  [[noreturn]] void fail_and_throw(const CheckFailure& failure, int line = 0);
+  [[noreturn]] void fail_and_throw(const CheckFailureReason& failure, int line = 0);
 
   // Marks the check as lost, but goes on: it has more to report.
-  void mark_as_failed(const CheckFailure& failure);
+  void mark_as_failed(const CheckFailureReason& failure);
 
   // Loses the check for a wrong result.
   [[noreturn]] void fail_and_throw(int line, const std::string& message);

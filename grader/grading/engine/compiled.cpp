@@ -53,7 +53,7 @@ std::set<std::string> identifiers_in(const std::string& text) {
 
 // Undefines the submission's macros, which would otherwise change the code that is compiled behind
 // it. CUDA's own macros are defined again as in its headers (crt/).
-std::string undef_lines_for_macros(const std::string& text) {
+std::string undef_lines_for_identifiers(const std::string& text) {
   std::string lines;
   for (const std::string& name : identifiers_in(text)) lines += "#undef " + name + "\n";
   for (const char* word : {"global", "device", "shared"})
@@ -69,7 +69,7 @@ std::string undef_lines_for_macros(const std::string& text) {
 const char kOwnName[] = "#define lab32_given lab32_given_is_the_graders\n";
 
 // Whether a piece of given.cu uses what the submission defines: a name of the global namespace.
-bool uses_global_namespace_names(const std::string& piece) {
+bool has_global_scope_qualifier(const std::string& piece) {
   static const RegularExpression global("(^|[^A-Za-z0-9_>:])::[A-Za-z_]");
   return global.search(piece).has_value();
 }
@@ -109,14 +109,14 @@ toolchain::CodeAroundSubmission code_around_submission(const std::string& lab,
   while (begin < last) {
     const size_t end = std::min(text->find("\n\n", begin), last);
     const std::string piece = text->substr(begin, end - begin);
-    (uses_global_namespace_names(piece) ? around.behind : around.before) +=
+    (has_global_scope_qualifier(piece) ? around.behind : around.before) +=
         line_directive_for(piece, source) + piece + "\n";
     begin = std::min(text->find_first_not_of('\n', end), last);
   }
   around.before += close + kOwnName;
   // A submission that ends within a declaration gets the error at its last line.
   around.behind =
-      undef_lines_for_macros(*text) +
+      undef_lines_for_identifiers(*text) +
       fmt::format("#line {} \"@SUBMISSION@\"\n", std::max(1, source.last_line_with_text())) +
       around.behind + close;
   return around;
@@ -177,13 +177,12 @@ std::string rewrite_given_kernel_errors(const std::string& messages, const std::
 
 bool is_given_kernel(const std::string& kernel) { return kernel.rfind(kNamespace, 0) == 0; }
 
-std::string grader_or_submitted_kernel_name(const std::string& kernel,
-                                            device::LoadedModule& module) {
+std::string kernel_name_with_namespace(const std::string& kernel, device::LoadedModule& module) {
   return module.find(kNamespace + kernel) ? kNamespace + kernel : kernel;
 }
 
-std::string grader_or_submitted_kernel_name(const Check& check, const std::string& kernel) {
-  return grader_or_submitted_kernel_name(kernel, check.session.module);
+std::string kernel_name_with_namespace(const Check& check, const std::string& kernel) {
+  return kernel_name_with_namespace(kernel, check.session.module);
 }
 
 toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
@@ -192,7 +191,7 @@ toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,
                                                        const std::string& display,
                                                        const std::string& more) {
   refuse_reserved_namespace(submission, display);
-  toolchain::CompileOptions options;
+  toolchain::SandboxedCompileSettings options;
   options.around = [&](const std::string& text) {
     toolchain::CodeAroundSubmission around =
         code_around_submission(lab, SourceFile::from_text(text, display));
@@ -267,7 +266,7 @@ std::vector<uint32_t> output_of_given_kernel(const std::string& lab,
                                                     on->arch(), display));
   if (!module->find(kNamespace + kernel))
     module = on->load(compile_with_kernel_instance(lab, file, on->arch(), kernel));
-  device::Kernel* found = module->find(grader_or_submitted_kernel_name(kernel, *module));
+  device::Kernel* found = module->find(kernel_name_with_namespace(kernel, *module));
   if (!found) throw Error(display + " has no " + kernel);
   const auto n = static_cast<uint32_t>(in.size());
   const device::DeviceAddressRange from = on->allocate(n * sizeof(uint32_t), "in"),

@@ -40,12 +40,11 @@ std::string rewrite_given_kernel_errors(const std::string& messages, const std::
 
 // The full name of a given kernel in a module. If the module has no copy of the grader's, this is
 // the name of the submission's own kernel.
-std::string grader_or_submitted_kernel_name(const std::string& kernel,
-                                            device::LoadedModule& module);
+std::string kernel_name_with_namespace(const std::string& kernel, device::LoadedModule& module);
 // Whether the kernel of that name is one of the grader's.
 bool is_given_kernel(const std::string& kernel);
 // The full name of a given kernel in the module of the check.
-std::string grader_or_submitted_kernel_name(const Check& check, const std::string& kernel);
+std::string kernel_name_with_namespace(const Check& check, const std::string& kernel);
 
 // Compiles the submission with the lab's given kernels. `more` is compiled behind them.
 toolchain::CompiledArtifact compile_with_given_kernels(const std::string& lab,

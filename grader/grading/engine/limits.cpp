@@ -88,7 +88,7 @@ std::string SimulationBudget::exhausted_limit_text(const std::string& check) con
       most == by_check_.end() ? "" : most->first);
 }
 
-using report::CheckFailure;
+using report::CheckFailureReason;
 using report::CheckResult;
 
 // Sanitizers slow down the whole grading, as they slow down launches (SimulationBudget::kSlower).
@@ -100,15 +100,15 @@ double TimeLimit::default_seconds() {
 #endif
 }
 
-CheckFailure TimeLimit::failure() const {
-  CheckFailure failure{CheckFailure::Kind::time_limit};
+CheckFailureReason TimeLimit::failure() const {
+  CheckFailureReason failure{CheckFailureReason::Kind::time_limit};
   failure.expected = seconds_;
   return failure;
 }
 
 std::string TimeLimit::slowest_check_text(const std::vector<CheckResult>& tests) const {
   const auto not_run = std::count_if(tests.begin(), tests.end(), [](const CheckResult& test) {
-    return test.failure && test.failure->kind == CheckFailure::Kind::time_limit;
+    return test.failure && test.failure->kind == CheckFailureReason::Kind::time_limit;
   });
   if (not_run == 0) return "";
   const auto longest = std::max_element(

@@ -74,7 +74,7 @@ class TimeLimit {
     return measure_machine_slowness() * seconds_ - spent;
   }
   bool used_up() const { return seconds_left() <= 0; }
-  report::CheckFailure failure() const;
+  report::CheckFailureReason failure() const;
   // One line that says which check took most of the time; empty if every check of `tests` was run.
   std::string slowest_check_text(const std::vector<report::CheckResult>& tests) const;
 

@@ -55,7 +55,7 @@ void ProgressReporter::erase_line() {
   shown_ = false;
 }
 
-std::string ProgressReporter::replace_step_text(const std::string& what) {
+std::string ProgressReporter::exchange_step_text(const std::string& what) {
   if (!watcher_.joinable()) return "";
   const std::lock_guard lock(mutex_);
   std::string outer = std::move(what_);
@@ -67,8 +67,8 @@ std::string ProgressReporter::replace_step_text(const std::string& what) {
 }
 
 ProgressReporter::ScopedStep::ScopedStep(ProgressReporter& progress, const std::string& what)
-    : progress_(progress), outer_(progress.replace_step_text(what)) {}
+    : progress_(progress), outer_(progress.exchange_step_text(what)) {}
 
-ProgressReporter::ScopedStep::~ScopedStep() { progress_.replace_step_text(outer_); }
+ProgressReporter::ScopedStep::~ScopedStep() { progress_.exchange_step_text(outer_); }
 
 }  // namespace lab32::grading

@@ -31,7 +31,8 @@ class ProgressReporter {
   };
 
  private:
-  std::string replace_step_text(const std::string& what);  // returns the text that was shown before
+  std::string exchange_step_text(
+      const std::string& what);  // returns the text that was shown before
   void print_long_steps_until_stopped();
   void erase_line();
 

@@ -30,8 +30,9 @@ std::vector<RegisteredCheckWithSuite>& collected_checks() {
   return checks;
 }
 
-// The keys that the check at that file and line takes. doctest runs the decorator `takes` before
-// `check_registering_decorator`, which moves them to the registered check.
+// The keys that the check at that file and line takes. doctest runs the decorator
+// `takes_rubric_keys` before `check_registering_decorator`, which moves them to the registered
+// check.
 std::vector<RubricKey>& keys_taken_by(const doctest::detail::TestCase& test) {
   static std::map<std::pair<std::string, unsigned>, std::vector<RubricKey>> keys;
   return keys[{test.m_file.c_str(), test.m_line}];
@@ -94,7 +95,7 @@ std::map<std::string, bool> rubric_completeness_by_lab(const std::filesystem::pa
   return found;
 }
 
-bool has_suite(const std::string& lab) {
+bool has_registered_checks(const std::string& lab) {
   return std::any_of(collected_checks().begin(), collected_checks().end(),
                      [suite = suite_of(lab)](const RegisteredCheckWithSuite& found) {
                        return found.suite == suite;
@@ -103,7 +104,7 @@ bool has_suite(const std::string& lab) {
 
 // The labs that LAB32_LABS adds. If a check is not declared in its rubric, reading the rubric
 // reports that.
-std::vector<std::string> additional_labs_from_environment() {
+std::vector<std::string> lab_names_from_environment() {
   std::vector<std::string> labs;
   if (const std::string more = environment_value(variables::kLabs); !more.empty())
     for (const auto& [lab, declared] : rubric_completeness_by_lab(more)) labs.push_back(lab);
@@ -113,22 +114,23 @@ std::vector<std::string> additional_labs_from_environment() {
 }  // namespace
 
 std::vector<std::string> known_labs() {
-  const std::vector<std::string> added = additional_labs_from_environment();
+  const std::vector<std::string> added = lab_names_from_environment();
   std::set<std::string> labs(added.begin(), added.end());
   for (const auto& [lab, declared] : rubric_completeness_by_lab(lab32_root()))
-    if (declared || has_suite(lab)) labs.insert(lab);
+    if (declared || has_registered_checks(lab)) labs.insert(lab);
   return {labs.begin(), labs.end()};
 }
 
 bool all_suites_linked() {
   const std::map<std::string, bool> labs = rubric_completeness_by_lab(lab32_root());
-  return std::all_of(labs.begin(), labs.end(),
-                     [](const auto& lab) { return lab.second || has_suite(lab.first); });
+  return std::all_of(labs.begin(), labs.end(), [](const auto& lab) {
+    return lab.second || has_registered_checks(lab.first);
+  });
 }
 
 std::vector<std::string> labs_or_all(const std::vector<std::string>& named) {
   const std::vector<std::string> known = known_labs();
-  if (const std::vector<std::string> added = additional_labs_from_environment();
+  if (const std::vector<std::string> added = lab_names_from_environment();
       named.empty() && !added.empty())
     return added;
   const std::string names = fmt::format("{}", fmt::join(known, ", "));

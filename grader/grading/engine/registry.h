@@ -11,9 +11,9 @@
 
 #include "grading/rubric/value_range.h"
 
-// Defines a check: LAB_CHECK("B1 scale: sectors" * takes("n", "ideal")) { check.measured(...); }
-// The body is a function of the running check `check`, inside a doctest TEST_CASE whose function
-// only run_suite() can call.
+// Defines a check: LAB_CHECK("B1 scale: sectors" * takes_rubric_keys("n", "ideal")) {
+// check.measured(...); } The body is a function of the running check `check`, inside a doctest
+// TEST_CASE whose function only run_suite() can call.
 #define LAB_CHECK(decorators) LAB_CHECK_IN(DOCTEST_ANONYMOUS(lab_check_), decorators)
 #define LAB_CHECK_IN(function, decorators)                               \
   static void function(lab32::grading::Check& check);                    \
@@ -34,8 +34,8 @@ struct check_registering_decorator {
 };
 
 // A doctest decorator: the keys of the rubric that the check reads, from its own table or from the
-// top of the file, with the range of each: takes("n", whole("nodes", 8, 1 << 24)). doctest calls
-// `fill` once per check, before main().
+// top of the file, with the range of each: takes_rubric_keys("n", whole("nodes", 8, 1 << 24)).
+// doctest calls `fill` once per check, before main().
 struct takes_rubric_keys {
   std::vector<RubricKey> keys;
   template <class... Keys>

@@ -82,7 +82,7 @@ report::CheckResult result_of(const RubricCheckEntry& row, const CheckVerdict& v
     test.score = ended ? 0 : score_of(row, v);
     const bool passed = !ended && v.credit >= 1;
     test.status = passed ? report::Status::passed : report::Status::failed;
-    if (!passed) test.failure = v.failure.value_or(CheckFailure{});
+    if (!passed) test.failure = v.failure.value_or(CheckFailureReason{});
     if (!passed && !v.withheld.empty()) test.failure->measured.reset();
     if (ended && test.message.empty()) test.message = "The check failed: " + v.failed_check;
   }
@@ -100,7 +100,7 @@ bool has_nearly_all_points(const RubricCheckEntry& row, const report::CheckResul
 }
 
 bool is_out_of_time(const CheckVerdict& v) {
-  return v.failure && v.failure->kind == CheckFailure::Kind::time_limit;
+  return v.failure && v.failure->kind == CheckFailureReason::Kind::time_limit;
 }
 
 void finish_check(Check& check, report::LabResult& lab) {
@@ -216,8 +216,8 @@ void run_check_and_trial(GradingSession& session, const RubricCheckEntry& row,
   lab.tests.back().seconds = seconds;
 }
 
-report::CheckResult test_of_hidden_check(const RubricCheckEntry& row,
-                                         const GradingSession& session) {
+report::CheckResult not_run_result_of_hidden_check(const RubricCheckEntry& row,
+                                                   const GradingSession& session) {
   CheckVerdict verdict;
   verdict.not_run = NotRunReason{NotRunReason::Kind::hidden, session.setup.device.name()};
   verdict.message = words(*verdict.not_run);
@@ -269,7 +269,8 @@ void run_suite(GradingSession& session, report::LabResult& lab) {
     const bool hidden = row.hidden() && !session.setup.runs_hidden;
     if (row.dropped() || hidden || (as_passed && as_passed(row))) {
       session.passed.insert(&row);
-      if (hidden && !row.dropped()) lab.tests.push_back(test_of_hidden_check(row, session));
+      if (hidden && !row.dropped())
+        lab.tests.push_back(not_run_result_of_hidden_check(row, session));
       continue;
     }
     run_check_and_trial(session, row, lab);

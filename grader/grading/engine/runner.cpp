@@ -105,8 +105,8 @@ void reset_to_not_graded(report::LabResult& lab, const std::string& why) {
 class TimedArtifacts {
  public:
   TimedArtifacts(const std::string& lab, const toolchain::Submission& submission,
-                 const toolchain::CompiledArtifact& counted, const device::KernelTimer* timer,
-                 ProgressReporter& progress) {
+                 const toolchain::CompiledArtifact& counted,
+                 const device::KernelTimingDevice* timer, ProgressReporter& progress) {
     if (!timer) return;
     const ProgressReporter::ScopedStep step(progress, "compiling for " + timer->name());
     submission_ = counted.arch == timer->arch()
@@ -114,7 +114,7 @@ class TimedArtifacts {
                       : compile_with_given_kernels(lab, submission, timer->arch(), counted.source);
     reference_ = reference_artifact(lab, timer->arch());
   }
-  TimingSetup timing_setup(device::KernelTimer* timer) const {
+  TimerAndArtifacts timer_and_artifacts(device::KernelTimingDevice* timer) const {
     return {timer, &submission_, reference_ ? &*reference_ : nullptr};
   }
 
@@ -146,7 +146,7 @@ void grade_compiled(report::LabResult& lab, const Rubric& rubric, const std::str
     session.shift_warning = shift_warning_explanation(artifact.warnings, display);
     session.time_limit = TimeLimit(setup.time_limit, seconds);
     const TimedArtifacts timed(rubric.lab(), submission, artifact, setup.timer, setup.progress);
-    session.time = timed.timing_setup(setup.timer);
+    session.time = timed.timer_and_artifacts(setup.timer);
     run_suite(session, lab);
   } catch (const MachineError&) {
     throw;
@@ -217,7 +217,7 @@ report::GradingResult grade(const GradeOptions& options) {
     rubrics.emplace_back(options.rubric.empty() ? rubric_folder(lab) : options.rubric, lab);
   toolchain::installed_toolchain();  // throws if there is no nvcc
   const std::unique_ptr<device::Device> device = device::open_device(options.device);
-  const std::unique_ptr<device::KernelTimer> timer = device::open_gpu_timer(options.device);
+  const std::unique_ptr<device::KernelTimingDevice> timer = device::open_gpu_timer(options.device);
   ProgressReporter progress(options.progress);
   report::GradingResult result;
   result.device = device->name();

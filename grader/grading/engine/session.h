@@ -29,7 +29,7 @@ struct GradingSetup {
   device::Device& device;
   uint64_t seed;
   ProgressReporter& progress;
-  device::KernelTimer* timer = nullptr;  // null: no GPU to time on
+  device::KernelTimingDevice* timer = nullptr;  // null: no GPU to time on
   double time_limit = TimeLimit::default_seconds();
   bool modelled_times = true;
   std::optional<counters::DetailFilter> launch_detail = {};
@@ -57,8 +57,8 @@ struct LaunchSharedByChecks {
 };
 
 // What timing checks need.
-struct TimingSetup {
-  device::KernelTimer* timer = nullptr;
+struct TimerAndArtifacts {
+  device::KernelTimingDevice* timer = nullptr;
   // The submission, and the reference solution if there is one, compiled for the timer's card.
   const toolchain::CompiledArtifact *submission = nullptr, *reference = nullptr;
 };
@@ -74,7 +74,7 @@ struct GradingSession {
   const SourceFile& source;
   const Rubric& rubric;
   const toolchain::CompiledArtifact* artifact = nullptr;  // the module's source
-  TimingSetup time = {};
+  TimerAndArtifacts time = {};
   TimeLimit time_limit{};  // limit of the whole lab
 
   // Results of the checks that have run.

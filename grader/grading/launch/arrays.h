@@ -40,7 +40,7 @@ class DeviceArray {
   void poison();
   // The index of the first element that a launch has changed although kernels may only read the
   // array; -1: there is none.
-  virtual ptrdiff_t first_changed_element() const { return -1; }
+  virtual ptrdiff_t first_changed_input_element() const { return -1; }
   virtual bool read_only() const { return false; }  // whether kernels may only read it
 
  protected:
@@ -66,7 +66,9 @@ class Input : public DeviceArray {
   }
   const std::vector<T>& values() const { return values_; }
 
-  ptrdiff_t first_changed_element() const override { return first_difference(values_.data()); }
+  ptrdiff_t first_changed_input_element() const override {
+    return first_difference(values_.data());
+  }
   bool read_only() const override { return true; }
 
  private:

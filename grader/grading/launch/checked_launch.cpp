@@ -57,8 +57,8 @@ using Index3 = std::array<uint32_t, 3>;
 
 std::vector<uint32_t> listed(const Index3& index) { return {index.begin(), index.end()}; }
 
-CheckFailure::Access access_of(const sim::TrapFacts& trap) {
-  CheckFailure::Access access;
+CheckFailureReason::FaultOrHazardAccess access_of(const sim::TrapFacts& trap) {
+  CheckFailureReason::FaultOrHazardAccess access;
   if (trap.thread) {
     access.block = listed(trap.thread->block);
     access.thread = listed(trap.thread->thread);
@@ -107,9 +107,9 @@ const char* finding_table_word(counters::Finding::Kind kind) {
   return "";
 }
 
-CheckFailure::Access access_of(const counters::Finding& finding) {
+CheckFailureReason::FaultOrHazardAccess access_of(const counters::Finding& finding) {
   if (finding.fault) return access_of(*finding.fault);
-  CheckFailure::Access access;
+  CheckFailureReason::FaultOrHazardAccess access;
   access.block = listed(finding.block);
   access.thread = listed(finding.party.thread);
   access.object = finding.object;
@@ -125,13 +125,13 @@ CheckFailure::Access access_of(const counters::Finding& finding) {
 
 // The size of an element of the check's array of that name, in bytes; 0: the check has no such
 // array.
-uint32_t device_array_element_bytes(Check& check, const std::string& array) {
+uint32_t element_bytes_of_check_array(Check& check, const std::string& array) {
   for (const DeviceArray* memory : check.arrays)
     if (memory->name() == array) return memory->element_bytes();
   return 0;
 }
 
-void apply_limits(Check& check, device::LaunchOptions& options) {
+void limit_to_remaining_budget(Check& check, device::LaunchOptions& options) {
   const GradingSession& s = check.session;
   s.spending.limit_launch(check.row.check, options);
   options.seconds = std::clamp(s.time_limit.seconds_left(), 1e-3, options.seconds);
@@ -152,13 +152,13 @@ void check_fault(Check& check, const device::LaunchResult& run, const std::strin
   if (exceeds_launch_limit(*run.fault)) lose_check_if_lab_time_used_up(check);
   device::KernelFault f = *run.fault;
   if (f.trap && f.trap->access)
-    f.trap->access->element = device_array_element_bytes(check, f.trap->access->object);
+    f.trap->access->element = element_bytes_of_check_array(check, f.trap->access->object);
   const std::string what = words(f.kind);
   check.measured(what);
   std::string message = prefix(setting) + what + ": " + describe(f);
   const std::string fix = advice_for_trap(f.kind);
   if (!fix.empty()) message += "\n" + fix;
-  CheckFailure failure{CheckFailure::Kind::fault, setting, "", to_string(f.kind)};
+  CheckFailureReason failure{CheckFailureReason::Kind::fault, setting, "", to_string(f.kind)};
   if (f.trap) failure.access = access_of(*f.trap);
   check.fail_and_throw(failure, line_if_in_submission(check, f.file, f.line), message);
 }
@@ -179,17 +179,17 @@ void check_hazards(Check& check, const device::LaunchResult& run, const std::str
   std::string message = prefix(setting) + describe(*first);
   if (others > 0)
     message += fmt::format("\n{} more finding{} elsewhere.", others, others == 1 ? "" : "s");
-  CheckFailure failure{CheckFailure::Kind::hazard, setting, "", name_of(first->kind)};
+  CheckFailureReason failure{CheckFailureReason::Kind::hazard, setting, "", name_of(first->kind)};
   failure.access = access_of(*first);
   check.fail_and_throw(failure, line_if_in_submission(check, first->file, first->line), message);
 }
 
 void check_inputs_unchanged(Check& check, const std::string& setting) {
   for (const DeviceArray* memory : check.arrays) {
-    const ptrdiff_t i = memory->first_changed_element();
+    const ptrdiff_t i = memory->first_changed_input_element();
     if (i < 0) continue;
     check.measured("changed " + memory->name());
-    CheckFailure failure{CheckFailure::Kind::changed_input, setting, memory->name()};
+    CheckFailureReason failure{CheckFailureReason::Kind::changed_input, setting, memory->name()};
     failure.index = static_cast<uint64_t>(i);
     check.fail_and_throw(failure);
   }
@@ -209,7 +209,7 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
   device::Kernel* kernel = s.module.find(launch.kernel);
   if (!kernel)
     check.fail_and_throw(
-        {CheckFailure::Kind::missing, launch.setting, launch.kernel}, 0,
+        {CheckFailureReason::Kind::missing, launch.setting, launch.kernel}, 0,
         fmt::format("The file has no kernel `{}` (it has {}). Keep the names and parameters "
                     "of the given kernels.",
                     launch.kernel, kernel_names_text(check)));
@@ -217,7 +217,7 @@ device::Kernel& find_kernel(Check& check, const Launch& launch) {
   if (s.spending.used_up(check.row.check)) {
     const char* kind = to_string(sim::TrapKind::time_limit);
     check.measured("runs too long");
-    check.fail_and_throw({CheckFailure::Kind::fault, launch.setting, launch.kernel, kind}, 0,
+    check.fail_and_throw({CheckFailureReason::Kind::fault, launch.setting, launch.kernel, kind}, 0,
                          s.spending.exhausted_limit_text(check.row.check));
   }
   check.launched.clear();
@@ -238,7 +238,7 @@ device::LaunchResult run(Check& check, const Launch& launch) {
   options.model = launch.model;
   check.trial.prepare_launch_options(
       launch.shape, launch.try_other_order && check.row.credit == Credit::all, options);
-  apply_limits(check, options);
+  limit_to_remaining_budget(check, options);
   request_picture_details(check, launch, options);
   LaunchHooks* const watcher = is_given_kernel(launch.kernel) ? nullptr : s.setup.watcher;
   const bool watched =
@@ -268,7 +268,7 @@ device::LaunchResult run(Check& check, const Launch& launch) {
   if (before && check.trial.wants_trial()) {
     const WorkTimer again;
     device::LaunchOptions limits;
-    apply_limits(check, limits);
+    limit_to_remaining_budget(check, limits);
     check.trial.rerun_in_random_order(check.device(), kernel, launch.shape, launch.args, *before,
                                       limits);
     s.spending.add(check.row.check, result.warp_instructions.value_or(0),
@@ -283,7 +283,7 @@ device::LaunchResult run_to_count(Check& check, const Launch& launch) {
   device::LaunchOptions options;
   options.model = launch.model;
   options.check_hazards = options.trap_uninitialised = false;
-  apply_limits(check, options);
+  limit_to_remaining_budget(check, options);
   if (launch.pictures_of_given) request_picture_details(check, launch, options);
   const WorkTimer watch;
   device::LaunchResult result =
@@ -316,7 +316,7 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
                                             uint64_t most) {
   device::LaunchOptions limits;
   limits.warp_budget = most;
-  apply_limits(check, limits);
+  limit_to_remaining_budget(check, limits);
   return check.device().launch(kernel, shape, args, limits);
 }
 
@@ -325,7 +325,7 @@ device::LaunchResult launch_without_verdict(Check& check, device::Kernel& kernel
   device::LaunchOptions options;
   options.check_hazards = options.count = false;
   options.part = part;
-  apply_limits(check, options);
+  limit_to_remaining_budget(check, options);
   // A block that waits for the others would poll to the limit.
   options.warp_budget = std::min<uint64_t>(options.warp_budget, kMostOfPart);
   return check.device().launch(kernel, launch.shape, launch.args, options);
@@ -380,7 +380,7 @@ void check_parameters(Check& check, const device::KernelInfo& kernel,
   if (!other_kind && !(in_is_written && out_is_const)) return;
   check.measured("other parameters");
   check.fail_and_throw(
-      {report::CheckFailure::Kind::missing, setting, kernel.name}, 0,
+      {report::CheckFailureReason::Kind::missing, setting, kernel.name}, 0,
       fmt::format("`{}` takes ({}), but the grader calls it with ({}). Keep the parameters "
                   "of the given kernels and their order.",
                   kernel.name, fmt::join(takes, ", "), fmt::join(given, ", ")));

@@ -43,7 +43,7 @@ std::string bulk_copy_origin_text(Check& check, const device::LaunchResult& run)
 }
 
 // How the kernel moved data other than by loads and stores of lanes; empty: it did not.
-std::string uncounted_units_text(Check& check, const device::LaunchResult& run, Counted counted) {
+std::string uncounted_traffic_text(Check& check, const device::LaunchResult& run, Counted counted) {
   if (run.child_launches > 0) return "launches kernels";
   if (!run.counters) return {};
   const counters::TextureBulkRemoteTraffic& w = run.counters->other;
@@ -116,11 +116,11 @@ void explain_uncertain_count(Check& check, const counters::Counters& most,
 }  // namespace
 
 void require_only_lane_accesses(Check& check, const device::LaunchResult& run) {
-  const std::string what = uncounted_units_text(check, run, Counted::global);
+  const std::string what = uncounted_traffic_text(check, run, Counted::global);
   if (what.empty()) return;
   check.measured("not the lanes' own");
   check.fail_and_throw(
-      CheckFailure{CheckFailure::Kind::uncountable}, busiest_bulk_copy_line(check, run),
+      CheckFailureReason{CheckFailureReason::Kind::uncountable}, busiest_bulk_copy_line(check, run),
       fmt::format("This kernel {}. The check counts the loads and stores of lanes only, so "
                   "data that moves in another way earns no points.",
                   what));
@@ -130,11 +130,11 @@ void require_countable(Check& check, const device::LaunchResult& run) {
   if (!run.has_uncounted_traffic()) return;
   check.measured("not countable");
   check.fail_and_throw(
-      CheckFailure{CheckFailure::Kind::uncountable}, 0,
+      CheckFailureReason{CheckFailureReason::Kind::uncountable}, 0,
       fmt::format("This kernel {}, in a form whose cost on the hardware is not documented. "
                   "The grader cannot count it, so it earns no points. It can count loads "
                   "and stores of lanes.",
-                  uncounted_units_text(check, run, Counted::everything)));
+                  uncounted_traffic_text(check, run, Counted::everything)));
 }
 
 counters::Counters counters_of(Check& check, const device::LaunchResult& run, Counted counted) {
@@ -187,12 +187,14 @@ std::optional<std::string> clear_register_instructions(const std::string& predic
 }
 
 // The line of PTX without its instruction, if that is of the kind `work`; nullopt: it is not.
-std::optional<std::string> ptx_line_with_instruction_removed(const std::string& line, Work work) {
+std::optional<std::string> ptx_line_with_instruction_removed(const std::string& line,
+                                                             RemovableInstructions work) {
   static const RegularExpression store("^\\s*(@!?%p[0-9]+\\s+)?st(\\.[a-z]+)*\\.shared\\b[^;]*;$"),
       load(
           "^\\s*(@!?%p[0-9]+\\s+)?ld(\\.[a-z]+)*\\.shared\\b\\S*\\s+(\\{[^}]*\\}|%[a-z0-9]+)\\s*,"
           "[^;]*;$");
-  if (work == Work::barriers) return is_ptx_block_barrier(line) ? std::optional("") : std::nullopt;
+  if (work == RemovableInstructions::barriers)
+    return is_ptx_block_barrier(line) ? std::optional("") : std::nullopt;
   if (store.match(line)) return "";
   if (const auto found = load.match(line))
     return clear_register_instructions(found->at(1), found->at(3));
@@ -221,8 +223,9 @@ std::optional<device::LaunchResult> try_edited_ptx(Check& check,
 // Removes needless instructions from the end of the kernel to its beginning: a store is needless
 // once the later load of its value is gone.
 void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
-                                  const std::string& kernel, Work work, const TryKernel& attempt,
-                                  std::optional<NeedlessWork>& found) {
+                                  const std::string& kernel, RemovableInstructions work,
+                                  const TryKernel& attempt,
+                                  std::optional<RunWithoutNeedlessWork>& found) {
   size_t tries = 0;
   for (auto line = lines.rbegin(); line != lines.rend() && tries < kMostTries; ++line) {
     const std::optional<std::string> without = ptx_line_with_instruction_removed(*line, work);
@@ -238,8 +241,8 @@ void remove_needless_instructions(Check& check, std::vector<std::string>& lines,
 }
 
 // The share of `count` parts without which a launch leaves something else, as `needs` says.
-double share_that_is_needed(uint32_t count, Random& random,
-                            const std::function<bool(uint32_t part)>& needs) {
+double share_of_needed_parts(uint32_t count, Random& random,
+                             const std::function<bool(uint32_t part)>& needs) {
   constexpr uint32_t kTries = 3;
   std::vector<uint32_t> parts(count);
   std::iota(parts.begin(), parts.end(), 0u);
@@ -280,11 +283,11 @@ std::optional<double> measure_needed_thread_share(Check& check, device::Kernel& 
     if (!needs({block, kAllLanes})) continue;
     const uint32_t warps = (threads + kWarpSize - 1) / kWarpSize,
                    lanes = std::min<uint32_t>(threads, kWarpSize);
-    share = share_that_is_needed(warps, random,
-                                 [&](uint32_t warp) {
-                                   return needs({block, 0, static_cast<int>(warp)});
-                                 }) *
-            share_that_is_needed(lanes, random, [&](uint32_t lane) {
+    share = share_of_needed_parts(warps, random,
+                                  [&](uint32_t warp) {
+                                    return needs({block, 0, static_cast<int>(warp)});
+                                  }) *
+            share_of_needed_parts(lanes, random, [&](uint32_t lane) {
               return needs({block, 1u << lane});
             });
   }
@@ -315,8 +318,10 @@ bool is_ptx_block_barrier(const std::string& line) {
   return barrier.match(line).has_value();
 }
 
-std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& kernel, Work work,
-                                               const TryKernel& attempt) {
+std::optional<RunWithoutNeedlessWork> find_removable_instructions(Check& check,
+                                                                  const std::string& kernel,
+                                                                  RemovableInstructions work,
+                                                                  const TryKernel& attempt) {
   GradingSession& s = check.session;
   if (!s.artifact) return std::nullopt;
   const std::vector<std::string> symbols = s.module.kernel_symbols();
@@ -324,10 +329,12 @@ std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& 
   if (!symbol) return std::nullopt;
   std::vector<std::string> lines =
       ptx_lines_without_other_kernels(s.artifact->ptx, symbols[*symbol]);
-  std::optional<NeedlessWork> found;
-  remove_needless_instructions(check, lines, kernel, Work::shared_accesses, attempt, found);
-  if (work == Work::barriers)
-    remove_needless_instructions(check, lines, kernel, Work::barriers, attempt, found);
+  std::optional<RunWithoutNeedlessWork> found;
+  remove_needless_instructions(check, lines, kernel, RemovableInstructions::shared_accesses,
+                               attempt, found);
+  if (work == RemovableInstructions::barriers)
+    remove_needless_instructions(check, lines, kernel, RemovableInstructions::barriers, attempt,
+                                 found);
   return found;
 }
 

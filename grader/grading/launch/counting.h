@@ -59,9 +59,9 @@ bool is_ptx_block_barrier(const std::string& line);
 
 // The kind of instructions to remove. Before barriers, needless accesses are removed, since a
 // barrier may be there only to order these.
-enum class Work : uint8_t { barriers, shared_accesses };
+enum class RemovableInstructions : uint8_t { barriers, shared_accesses };
 
-struct NeedlessWork {
+struct RunWithoutNeedlessWork {
   size_t removed = 0;        // instructions of the PTX
   device::LaunchResult run;  // the launch without them; it counts accesses as the PTX has them
 };
@@ -71,7 +71,9 @@ using TryKernel = std::function<std::optional<device::LaunchResult>(device::Kern
 
 // Removes the instructions of that kind from the kernel's PTX, one after the other, as long as
 // `attempt` succeeds without them; a removed load gives 0. nullopt: none can be removed.
-std::optional<NeedlessWork> find_needless_work(Check& check, const std::string& kernel, Work work,
-                                               const TryKernel& attempt);
+std::optional<RunWithoutNeedlessWork> find_removable_instructions(Check& check,
+                                                                  const std::string& kernel,
+                                                                  RemovableInstructions work,
+                                                                  const TryKernel& attempt);
 
 }  // namespace lab32::grading

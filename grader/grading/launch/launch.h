@@ -41,8 +41,8 @@ class LaunchHooks {
   virtual bool wants_snapshot_before_launch(Check& check, const Launch& launch,
                                             device::Kernel& kernel,
                                             device::LaunchOptions& options) = 0;
-  // After the launch, which has neither a fault nor a hazard. `memory`: null unless before_launch()
-  // wanted it. Launches of its own must leave the memory as it was.
+  // After the launch, which has neither a fault nor a hazard. `memory`: null unless
+  // wants_snapshot_before_launch() wanted it. Launches of its own must leave the memory as it was.
   virtual void after_clean_launch(Check& check, const Launch& launch, device::Kernel& kernel,
                                   const device::LaunchResult& run, device::SavedMemory* memory) = 0;
 };
@@ -67,7 +67,7 @@ std::optional<std::vector<std::byte>> read_constant_of_submission(Check& check,
 
 // The fields of a LAB32_LAUNCH record, besides .block and .items_per_thread, that a task leaves
 // free.
-struct StudentChosenLaunchFields {
+struct LaunchFieldsLeftToStudent {
   bool blocks_per_sm = true, dynamic_shared = true;
 };
 
@@ -75,9 +75,9 @@ struct StudentChosenLaunchFields {
 // to 1. If the file has no such record, or an invalid one, the check is lost and the message says
 // what to write.
 LaunchShapeRule launch_config(Check& check, const std::string& kernel,
-                              StudentChosenLaunchFields free = {});
+                              LaunchFieldsLeftToStudent free = {});
 LaunchShapeRule launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                              StudentChosenLaunchFields free = {});
+                              LaunchFieldsLeftToStudent free = {});
 
 // LAB32_TILE: the tile of a matrix that a block moves, and the threads of a block.
 struct TileConfig {

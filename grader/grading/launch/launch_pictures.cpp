@@ -29,7 +29,7 @@ std::string kernel_base_name(std::string kernel) {
 // The first check with an open question, among those above the running check in the rubric, for
 // which `hides` is true; empty: there is none.
 template <class Hides>
-std::string question_hiding_pictures(Check& check, Hides hides) {
+std::string name_of_check_hiding_pictures(Check& check, Hides hides) {
   const GradingSession& s = check.session;
   for (const RubricCheckEntry& row : s.rubric.rows()) {
     if (&row == &check.row) break;
@@ -40,17 +40,17 @@ std::string question_hiding_pictures(Check& check, Hides hides) {
 
 // The check with an open question that the cost of a launch could answer; empty: there is none. A
 // check of counts has already decided whether to withhold its count, and its message says so.
-std::string question_hiding_pictures(Check& check, const report::CheckResult& test) {
+std::string name_of_check_hiding_pictures(Check& check, const report::CheckResult& test) {
   const bool counts = check.row.credit != Credit::all;
   if (counts && test.figures.count("sectors") + test.figures.count("wavefronts") > 0) return "";
-  return question_hiding_pictures(check, [](const RubricCheckEntry&) { return true; });
+  return name_of_check_hiding_pictures(check, [](const RubricCheckEntry&) { return true; });
 }
 
 // Whether the pictures of the check will be withheld whatever its result is, except those of a
 // race. A check of results may share its launch with another check that shows it.
 bool pictures_will_be_withheld(Check& check) {
   const bool counts = check.row.credit != Credit::all, shared = check.sharing_launch;
-  return !question_hiding_pictures(check, [&](const RubricCheckEntry& row) {
+  return !name_of_check_hiding_pictures(check, [&](const RubricCheckEntry& row) {
             return row.hides == "all" || (!counts && !shared);
           }).empty();
 }
@@ -151,7 +151,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
     return;
   }
   test.withheld_until =
-      check.withheld.empty() ? question_hiding_pictures(check, test) : check.withheld;
+      check.withheld.empty() ? name_of_check_hiding_pictures(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
   test.pictures = check.pictures ? *check.pictures : pictures::PicturedLaunch{};
   test.withheld_until = remove_answers_find_hiding_question(check, *test.pictures);
@@ -162,7 +162,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
   test.pictures->mappings = check.mappings;
   if (check.pictures)
     test.pictures->reference =
-        solution_traffic_of_task(launch_comparison_key_of(s.rubric.lab(), *check.pictures));
+        solution_traffic_of_task(solution_traffic_key_of(s.rubric.lab(), *check.pictures));
   // The texts of the verdict say which memory the check is about, while the picture may have
   // counters of both.
   const auto says = [&](const char* what) { return test.measured.find(what) != std::string::npos; };
@@ -220,11 +220,11 @@ std::string csv_field(const std::string& text) {
 
 }  // namespace
 
-LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
-                                             const pictures::PicturedLaunch& launch) {
+SolutionTrafficKey solution_traffic_key_of(const std::string& lab,
+                                           const pictures::PicturedLaunch& launch) {
   static const RegularExpression blocks("([0-9]+) blocks? of ([0-9]+)");
   static const RegularExpression shape(", [0-9]+ blocks? of [0-9]+$");
-  LaunchComparisonKey task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
+  SolutionTrafficKey task{lab, launch.kernel.substr(0, launch.kernel.find('<')), launch.setting};
   if (const auto match = blocks.match(launch.setting)) {
     task.times = std::stoull((*match)[1]);
     task.setting = "a block of " + (*match)[2];
@@ -236,7 +236,7 @@ LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
 
 std::optional<SolutionTrafficRow> solution_traffic_row_of_launch(
     const std::string& lab, const pictures::PicturedLaunch& launch) {
-  SolutionTrafficRow row{launch_comparison_key_of(lab, launch), {}};
+  SolutionTrafficRow row{solution_traffic_key_of(lab, launch), {}};
   if (!launch.traffic || row.task.setting.empty() || row.task.times == 0) return std::nullopt;
   row.traffic = *launch.traffic;
   if (row.task.times > 1) {
@@ -290,7 +290,7 @@ std::string solution_traffic_csv(const std::vector<SolutionTrafficRow>& rows) {
   return out;
 }
 
-std::optional<PicturedTraffic> solution_traffic_of_task(const LaunchComparisonKey& task) {
+std::optional<PicturedTraffic> solution_traffic_of_task(const SolutionTrafficKey& task) {
   static const std::vector<SolutionTrafficRow> rows = read_solution_traffic_rows();
   for (const SolutionTrafficRow& row : rows) {
     if (row.task < task || task < row.task) continue;

@@ -38,24 +38,24 @@ void add_pictures(Check& check, report::CheckResult& test);
 // What two submissions' launches must have in common to be compared: the kernel without template
 // arguments, and the setting without the shape that a submission chooses. A launch of "44 blocks of
 // 128" is 44 times "a block of 128".
-struct LaunchComparisonKey {
+struct SolutionTrafficKey {
   std::string lab, kernel, setting;
   uint64_t times = 1;
 
-  bool operator<(const LaunchComparisonKey& other) const {
+  bool operator<(const SolutionTrafficKey& other) const {
     return std::tie(lab, kernel, setting) < std::tie(other.lab, other.kernel, other.setting);
   }
 };
-LaunchComparisonKey launch_comparison_key_of(const std::string& lab,
-                                             const pictures::PicturedLaunch& launch);
+SolutionTrafficKey solution_traffic_key_of(const std::string& lab,
+                                           const pictures::PicturedLaunch& launch);
 
 // The recorded traffic of the reference solution's launch of the task; absent if there is none.
-std::optional<pictures::PicturedTraffic> solution_traffic_of_task(const LaunchComparisonKey& task);
+std::optional<pictures::PicturedTraffic> solution_traffic_of_task(const SolutionTrafficKey& task);
 
 // A row of data/simulated/solutions.csv. Its counts are those of one of the task's `times` equal
 // parts.
 struct SolutionTrafficRow {
-  LaunchComparisonKey task;
+  SolutionTrafficKey task;
   pictures::PicturedTraffic traffic;
 };
 std::vector<SolutionTrafficRow> read_solution_traffic_rows();  // none if the file does not exist

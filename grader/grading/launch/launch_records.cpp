@@ -25,7 +25,7 @@ std::optional<std::vector<std::byte>> read_constant_of_submission(Check& check,
   auto bytes = module.initial_constant(symbol);
   if (!bytes && module.read_symbol(symbol))
     check.fail_and_throw(
-        {CheckFailure::Kind::invalid, "", symbol}, check.line_of(symbol),
+        {CheckFailureReason::Kind::invalid, "", symbol}, check.line_of(symbol),
         fmt::format("`{}` is no __constant__ variable. What the file tells the grader must "
                     "stay the same in all launches: use the macros of lab32.cuh.",
                     symbol));
@@ -33,23 +33,24 @@ std::optional<std::vector<std::byte>> read_constant_of_submission(Check& check,
 }
 
 LaunchShapeRule launch_config(Check& check, const std::string& kernel,
-                              StudentChosenLaunchFields free) {
+                              LaunchFieldsLeftToStudent free) {
   return launch_config(check, kernel, check.session.module, free);
 }
 
 LaunchShapeRule launch_config(Check& check, const std::string& kernel, device::LoadedModule& module,
-                              StudentChosenLaunchFields free) {
+                              LaunchFieldsLeftToStudent free) {
   const auto bytes = read_constant_of_submission(check, module, "lab32_launch_" + kernel);
   std::array<int32_t, 4> said{};
   if (!bytes || bytes->size() != sizeof(said))
     check.fail_and_throw(
-        {CheckFailure::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
+        {CheckFailureReason::Kind::missing, "", "LAB32_LAUNCH(" + kernel + ")"}, 0,
         fmt::format("The file does not say how {0} is launched: add LAB32_LAUNCH({0}, .block "
                     "= 256, .items_per_thread = 8).",
                     kernel));
   std::memcpy(said.data(), bytes->data(), sizeof(said));
   const int line = check.session.source.first_line_with_text("LAB32_LAUNCH(" + kernel);
-  const CheckFailure invalid{CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"};
+  const CheckFailureReason invalid{CheckFailureReason::Kind::invalid, "",
+                                   "LAB32_LAUNCH(" + kernel + ")"};
   const auto [block, items, blocks_per_sm, shared] = said;
   if (block < 1 || block > 1024)
     check.fail_and_throw(
@@ -79,14 +80,14 @@ TileConfig tile_config(Check& check, const std::string& kernel, device::LoadedMo
   const std::string macro = "LAB32_TILE(" + kernel + ")";
   std::array<int32_t, 3> asked{};
   if (!bytes || bytes->size() != sizeof(asked))
-    check.fail_and_throw({CheckFailure::Kind::missing, "", macro}, 0,
+    check.fail_and_throw({CheckFailureReason::Kind::missing, "", macro}, 0,
                          fmt::format("The file does not say which tile {0} uses: add "
                                      "LAB32_TILE({0}, .rows = 64, .columns = 64, .threads = 256).",
                                      kernel));
   std::memcpy(asked.data(), bytes->data(), sizeof(asked));
   const auto [rows, columns, threads] = asked;
   const int line = check.line_of("LAB32_TILE");
-  const CheckFailure invalid{CheckFailure::Kind::invalid, "", macro};
+  const CheckFailureReason invalid{CheckFailureReason::Kind::invalid, "", macro};
   if (rows < 1 || columns < 1 || rows > 4096 || columns > 4096)
     check.fail_and_throw(
         invalid, line,

@@ -37,7 +37,7 @@ void set_inactive_addresses(Pattern& p, uint32_t kind, Random& random, uint64_t 
 // Variants of an access that a correct function must count, too: its lanes in other orders, pairs
 // of lanes at one address, and some lanes inactive.
 template <class Pattern>
-std::vector<Pattern> lane_variants_of_pattern(const Pattern& p, uint64_t range, uint64_t distance) {
+std::vector<Pattern> lane_permuted_patterns(const Pattern& p, uint64_t range, uint64_t distance) {
   const auto rearranged = [&](uint32_t (*from)(uint32_t lane)) {
     Pattern other = p;
     for (uint32_t lane = 0; lane < kWarpSize; ++lane) other.address[lane] = p.address[from(lane)];
@@ -88,7 +88,7 @@ StudentReturnValues run_student_functions(Check& check, const std::string& kerne
   Input<int> in_bytes(check, "bytes", bytes);
   Input<uint32_t> in_active(check, "active", active);
   Output<int> first(check, first_name, count), second(check, second_name, count);
-  Launch launch{grader_or_submitted_kernel_name(check, kernel),
+  Launch launch{kernel_name_with_namespace(check, kernel),
                 {{blocks_for(count, 256)}, {256}},
                 {in_address, in_bytes, in_active, first, second, static_cast<int>(count)},
                 ""};

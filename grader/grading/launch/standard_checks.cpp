@@ -36,7 +36,7 @@ void check_result(Check& check, const std::string& setting, int line, const std:
   check.expected("right");
   if (mismatch.empty()) return;
   check.measured("wrong, " + setting);
-  CheckFailure failure{CheckFailure::Kind::wrong_result};
+  CheckFailureReason failure{CheckFailureReason::Kind::wrong_result};
   failure.setting = setting;
   check.fail_and_throw(failure, line, prefix(setting) + mismatch);
 }
@@ -46,13 +46,13 @@ void report_right_result(Check& check) {
   check.expected("right");
 }
 
-void credit_working_share(Check& check, const device::LaunchResult& run) {
+void reduce_points_for_idle_threads(Check& check, const device::LaunchResult& run) {
   const double least = check.row.required_number("min_working_share");
   const double working = run.working_share.value_or(1),
                needed = run.needed_thread_share.value_or(1);
   const double share = std::min(working, needed);
   if (share >= least) return;
-  CheckFailure failure{CheckFailure::Kind::wasteful};
+  CheckFailureReason failure{CheckFailureReason::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   if (run.working_share) check.figure("working_share", working);
@@ -162,7 +162,7 @@ void reduce_credit_above_sector_limit(Check& check, const device::LaunchResult& 
 
 void credit_requests(Check& check, const device::LaunchResult& run, double ideal_sectors,
                      double ideal, int line) {
-  credit_working_share(check, run);
+  reduce_points_for_idle_threads(check, run);
   credit_sectors(check, run, ideal_sectors,
                  "Fewer requests must not cost more sectors: neighbouring lanes should access "
                  "neighbouring bytes.");
@@ -249,7 +249,7 @@ void credit_wavefronts(Check& check, const device::LaunchResult& run, double ide
   }
   check.figure("shared_requests", static_cast<double>(c.shared_requests()));
   check.figure("ideal_wavefronts", ideal);
-  credit_working_share(check, run);
+  reduce_points_for_idle_threads(check, run);
   check.credit(ideal, static_cast<double>(wavefronts));
   if (static_cast<double>(wavefronts) <= ideal) return;
   const ExplainedLine waste = line_of_most_excess_wavefronts(check, run);
@@ -278,7 +278,7 @@ void require_static_shared_at_most(Check& check, const std::string& kernel, doub
   if (taken <= bytes) return;
   check.measured(grouped_digits(taken) + " bytes");
   check.expected("at most " + grouped_digits(static_cast<uint64_t>(bytes)));
-  CheckFailure failure{CheckFailure::Kind::shared_memory, "", kernel};
+  CheckFailureReason failure{CheckFailureReason::Kind::shared_memory, "", kernel};
   failure.measured = taken;
   failure.expected = bytes;
   check.fail_and_throw(failure, check.line_of(kernel.substr(0, kernel.find('<'))));
@@ -355,7 +355,7 @@ bool judge_answers(Check& check) {
   check.figure("questions", static_cast<double>(asked));
   check.figure("right", static_cast<double>(correct));
   if (correct == asked) return true;
-  CheckFailure failure{CheckFailure::Kind::wrong_answer};
+  CheckFailureReason failure{CheckFailureReason::Kind::wrong_answer};
   failure.measured = static_cast<double>(correct);
   failure.expected = static_cast<double>(asked);
   check.mark_as_failed(failure);

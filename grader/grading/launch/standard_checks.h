@@ -34,7 +34,7 @@ void report_right_result(Check& check);
 // share of threads that work while the busiest warp works. If it is below the rubric's
 // `min_working_share`, the points shrink in proportion. Without this a serial sum would win the
 // checks of wavefronts, barriers and adds.
-void credit_working_share(Check& check, const device::LaunchResult& run);
+void reduce_points_for_idle_threads(Check& check, const device::LaunchResult& run);
 
 // Gives points for the sectors that loads, stores and reductions move, in proportion to ideal /
 // moved, where `ideal` is the number that the task needs. The message explains `reason`, if the
@@ -55,7 +55,7 @@ struct SecretSize {
   uint32_t n;
   double limit_scale;
 };
-SecretSize secret_size(Check& check, uint32_t unit, uint32_t full,
+SecretSize secret_size(Check& check, uint32_t multiple_of, uint32_t full_block_elements,
                        const std::string& published_size_key = "n");
 
 // Compares a count at a secret size with its limit. The smaller of the two shares counts: that at

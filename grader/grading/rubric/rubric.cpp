@@ -363,8 +363,8 @@ const toml::node& require_value(const RubricFile& file, const RubricCheckEntry& 
   const toml::node* node =
       find_key(takes, key) ? find_value_in_table_or_root(file, row.table, key) : nullptr;
   if (!node)
-    throw std::logic_error(
-        fmt::format("\"{}\" reads `{}` and does not say so: takes(...)", row.check, key));
+    throw std::logic_error(fmt::format(
+        "\"{}\" reads `{}` and does not say so: takes_rubric_keys(...)", row.check, key));
   return *node;
 }
 

@@ -27,7 +27,7 @@ double nearest_option_by_ratio(double value, const std::vector<double>& options)
 class AnswerOrHash {
  public:
   explicit AnswerOrHash(double number) : held_(number) {}
-  // From the text that sealed() returns; nullopt if the text is something else.
+  // From the text that answer_hash() returns; nullopt if the text is something else.
   static std::optional<AnswerOrHash> from_answer_hash(const std::string& text);
 
   bool equals_number(double value) const;

@@ -10,7 +10,7 @@
 namespace lab32::grading {
 namespace {
 
-using Form = ValueRange::Form;
+using Form = RubricValueConstraint::ExpectedType;
 
 // Limits far above everything that a launch of the simulator can take within its own limits, and
 // far below every value that overflows.
@@ -44,7 +44,7 @@ const std::vector<RubricKey>& predefined_rubric_keys() {
   return keys;
 }
 
-bool is_within(const ValueRange& range, const toml::node& value) {
+bool is_within(const RubricValueConstraint& range, const toml::node& value) {
   const auto number = value.value<double>();
   if (!value.is_number() || !number || !(*number >= range.least && *number <= range.most))
     return false;
@@ -54,9 +54,9 @@ bool is_within(const ValueRange& range, const toml::node& value) {
   return !range.power_of_two || std::exp2(std::round(std::log2(*number))) == *number;
 }
 
-bool is_valid_list(const ValueRange& range, const toml::node& value) {
+bool is_valid_list(const RubricValueConstraint& range, const toml::node& value) {
   const toml::array* list = value.as_array();
-  if (!list || list->empty() || list->size() > ValueRange::kMostEntries ||
+  if (!list || list->empty() || list->size() > RubricValueConstraint::kMostEntries ||
       (range.entries > 0 && list->size() != range.entries))
     return false;
   return std::all_of(list->begin(), list->end(),
@@ -66,21 +66,21 @@ bool is_valid_list(const ValueRange& range, const toml::node& value) {
 double entry(const toml::node& list, size_t i) { return list.as_array()->get(i)->value_or(0.0); }
 
 // A block has threads, and a thread has items; 0 blocks per multiprocessor means no limit.
-bool are_launch_shapes(const ValueRange& range, const toml::node& value) {
+bool are_launch_shapes(const RubricValueConstraint& range, const toml::node& value) {
   if (!is_valid_list(range, value) || value.as_array()->size() % 3 != 0) return false;
   for (size_t i = 0; i < value.as_array()->size(); i += 3)
     if (entry(value, i) < 1 || entry(value, i + 1) < 1) return false;
   return true;
 }
 
-bool is_valid_text(const ValueRange& range, const toml::node& value) {
+bool is_valid_text(const RubricValueConstraint& range, const toml::node& value) {
   const auto text = value.value<std::string>();
   if (!text || text->empty()) return false;
   return range.choices.empty() ||
          std::find(range.choices.begin(), range.choices.end(), *text) != range.choices.end();
 }
 
-bool accepts(const ValueRange& range, const toml::node& value) {
+bool accepts(const RubricValueConstraint& range, const toml::node& value) {
   switch (range.form) {
     case Form::whole:
     case Form::number:
@@ -109,7 +109,8 @@ RubricKey::RubricKey(const char* common) : name(common) {
   const auto known =
       std::find_if(all.begin(), all.end(), [&](const RubricKey& key) { return key.name == name; });
   if (known == all.end())
-    throw std::logic_error(name + " is no common key of rubrics: takes() needs its range");
+    throw std::logic_error(name +
+                           " is no common key of rubrics: takes_rubric_keys() needs its range");
   range = known->range;
 }
 
@@ -167,37 +168,37 @@ RubricKey with_length_of(const char* other, RubricKey list) {
 
 std::vector<RubricKey> all_predefined_keys() { return predefined_rubric_keys(); }
 
-std::string ValueRange::describe() const {
+std::string RubricValueConstraint::describe() const {
   std::string limits = fmt::format("from {:.15g} to {:.15g}", least, most);
   if (unit != 1)
     limits = fmt::format("{} ({} {:g})", limits,
-                         form == Form::whole ? "a multiple of" : "multiples of", unit);
+                         form == ExpectedType::whole ? "a multiple of" : "multiples of", unit);
   switch (form) {
-    case Form::whole:
+    case ExpectedType::whole:
       return (power_of_two ? "a power of two " : "a whole number ") + limits;
-    case Form::number:
+    case ExpectedType::number:
       return "a number " + limits;
-    case Form::wholes:
+    case ExpectedType::wholes:
       return (entries > 0 ? fmt::format("a list of {} ", entries) : "a list of ") +
              (power_of_two ? "powers of two " : "whole numbers ") + limits;
-    case Form::numbers:
+    case ExpectedType::numbers:
       return "a list of numbers " + limits;
-    case Form::interval:
+    case ExpectedType::interval:
       return fmt::format("two whole numbers {}, the smaller first", limits);
-    case Form::shapes:
+    case ExpectedType::shapes:
       return "a list of shapes: block, items per thread, blocks per multiprocessor";
-    case Form::text:
+    case ExpectedType::text:
       return choices.empty() ? "a text"
                              : fmt::format("one of \"{}\"", fmt::join(choices, "\", \""));
-    case Form::flag:
+    case ExpectedType::flag:
       return "true or false";
-    case Form::elsewhere:
+    case ExpectedType::elsewhere:
       break;
   }
   return "";
 }
 
-std::string ValueRange::refusal(const toml::node& value) const {
+std::string RubricValueConstraint::refusal(const toml::node& value) const {
   return accepts(*this, value) ? "" : describe();
 }
 

@@ -1,6 +1,6 @@
 // What a check accepts as the value of a rubric key: its type and its range. A check names the
-// ranges of the keys that it reads (takes() in engine/registry.h), and the reader of rubrics
-// refuses everything else, before a launch depends on it.
+// ranges of the keys that it reads (takes_rubric_keys() in engine/registry.h), and the reader of
+// rubrics refuses everything else, before a launch depends on it.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace lab32::grading {
 
-struct ValueRange {
-  enum class Form : uint8_t {
+struct RubricValueConstraint {
+  enum class ExpectedType : uint8_t {
     whole,      // a whole number
     number,     // a number
     wholes,     // a list of whole numbers
@@ -25,7 +25,7 @@ struct ValueRange {
   };
   static constexpr size_t kMostEntries = 64;
 
-  Form form = Form::elsewhere;
+  ExpectedType form = ExpectedType::elsewhere;
   double least = 0, most = 0;  // of each number
   double unit = 1;             // each whole number is a multiple of it
   bool power_of_two = false;
@@ -41,10 +41,13 @@ struct ValueRange {
 
 struct RubricKey {
   std::string name;
-  ValueRange range = {};
+  RubricValueConstraint range = {};
 
-  RubricKey(std::string key, ValueRange of) : name(std::move(key)), range(std::move(of)) {}
-  RubricKey(const char* key, ValueRange::Form form, double least = 0, double most = 0) : name(key) {
+  RubricKey(std::string key, RubricValueConstraint of)
+      : name(std::move(key)), range(std::move(of)) {}
+  RubricKey(const char* key, RubricValueConstraint::ExpectedType form, double least = 0,
+            double most = 0)
+      : name(key) {
     range.form = form;
     range.least = least;
     range.most = most;

@@ -91,11 +91,11 @@ std::string percent_text_or_empty(const std::optional<double>& share) {
   return share ? fmt::format("{:.1f} %", 100 * *share) : "";
 }
 
-struct CalibrationCells {
+struct CalibrationTableRowTexts {
   std::string name, copy, time, reaches, asked, noise, room, remark;
 };
 
-std::string table_line(const CalibrationCells& c) {
+std::string table_line(const CalibrationTableRowTexts& c) {
   return fmt::format("{:<28} {:>8} {:>8}  {:>7} {:>8}  {:>6} {:>7}  {}\n", c.name, c.copy, c.time,
                      c.reaches, c.asked, c.noise, c.room, c.remark);
 }
@@ -115,14 +115,14 @@ LabResult time_reference_against_itself(const Rubric& rubric, GradingSetup setup
   return lab;
 }
 
-DecidableTimingChecks find_decidable_timing_checks(const std::vector<std::string>& labs,
-                                                   const std::filesystem::path& rubric) {
+DecidableTimingChecks find_gpu_decidable_timing_checks(const std::vector<std::string>& labs,
+                                                       const std::filesystem::path& rubric) {
   const WorkTimer watch;
   std::vector<Rubric> rubrics;
   for (const std::string& lab : labs_or_all(labs))
     rubrics.emplace_back(rubric.empty() ? rubric_folder(lab) : rubric, lab);
   toolchain::installed_toolchain();
-  const std::unique_ptr<device::KernelTimer> timer = device::open_gpu_timer("gpu");
+  const std::unique_ptr<device::KernelTimingDevice> timer = device::open_gpu_timer("gpu");
   const std::unique_ptr<device::Device> device = device::open_device("sim");
   timer->start_background_preparation();
   ProgressReporter progress(true);

@@ -24,8 +24,8 @@ struct DecidableTimingChecks {
 
 // Calibrates the first GPU for `labs`, or for all labs if it is empty. Throws Error if there is no
 // GPU or no such lab.
-DecidableTimingChecks find_decidable_timing_checks(const std::vector<std::string>& labs,
-                                                   const std::filesystem::path& rubric);
+DecidableTimingChecks find_gpu_decidable_timing_checks(const std::vector<std::string>& labs,
+                                                       const std::filesystem::path& rubric);
 
 // Runs the timing checks of one lab. `module` is the reference solution on the device, and
 // `artifact` is compiled for the timer's card. The setup must have a timer.

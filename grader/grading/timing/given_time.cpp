@@ -153,7 +153,7 @@ std::string cached_result_text_of_given_kernel(Check& check, const std::string& 
   // A device that a test has made has no profile that could identify it.
   if (!s.artifact || device.rfind(kSimulator, 0) != 0) return compute(check);
   const std::string code =
-      NormalisedKernelTexts(s.artifact->ptx).code(grader_or_submitted_kernel_name(check, kernel));
+      NormalisedKernelTexts(s.artifact->ptx).code(kernel_name_with_namespace(check, kernel));
   const auto profile =
       read_file(lab32_root() / "data/devices" / (device.substr(kSimulator.size()) + ".toml"));
   if (code.empty() || !profile) return compute_on_new_device(check, compute);

@@ -56,8 +56,8 @@ int target_architecture_of(const std::string& ptx) {
   return at == std::string::npos ? 0 : std::atoi(ptx.c_str() + at + directive.size());
 }
 
-bool begins_with(const std::string& line, const char* word) {
-  return line.compare(0, std::strlen(word), word) == 0;
+bool begins_with(const std::string& line, const char* literal_prefix) {
+  return line.compare(0, std::strlen(literal_prefix), literal_prefix) == 0;
 }
 
 // Replaces the names of local variables, since they contain the names in the source, such as

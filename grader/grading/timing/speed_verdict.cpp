@@ -29,7 +29,7 @@ template <class CreditOf>
 SpeedVerdict compare_samples(const std::vector<double>& other,
                              const device::MeasuredGpuTimes& timing, uint64_t bytes, double limit,
                              CreditOf credit_of) {
-  const device::TimeSamples& own = timing.candidates.front();
+  const device::ColdAndWarmSamples& own = timing.candidates.front();
   SpeedVerdict verdict;
   verdict.seconds = device::median_interval(own.cold);
   verdict.warm = device::median_interval(own.warm);
@@ -55,7 +55,7 @@ SpeedVerdict compare_samples(const std::vector<double>& other,
 }  // namespace
 
 SpeedVerdict compare_with_copy(const device::MeasuredGpuTimes& timing, uint64_t bytes,
-                               const CopyComparisonLimit& terms) {
+                               const RequiredShareOfCopyBandwidth& terms) {
   double limit = terms.fraction;
   if (timing.candidates.size() > 1) {
     const auto of_copy = device::ratios(timing.copy.cold, timing.candidates[1].cold);
@@ -71,8 +71,8 @@ device::MedianInterval reference_gain_over_previous(const device::MeasuredGpuTim
                                                 timing.candidates.at(reference_first).cold));
 }
 
-std::vector<double> reference_clamped_previous_seconds(const device::MeasuredGpuTimes& timing,
-                                                       double limit) {
+std::vector<double> clamped_student_previous_seconds(const device::MeasuredGpuTimes& timing,
+                                                     double limit) {
   std::vector<double> start = timing.candidates.at(kBefore).cold;
   const std::vector<double>& usual = timing.candidates.at(kReferenceBefore).cold;
   for (size_t i = 0; i < start.size(); ++i)
@@ -85,7 +85,7 @@ SpeedVerdict compare_with_previous(const device::MeasuredGpuTimes& timing, uint6
   const double gain = reference_gain_over_previous(timing, kReferenceNow).median - 1;
   const double limit = 1 + terms.share * std::max(gain, 0.0);
   SpeedVerdict verdict = compare_samples(
-      reference_clamped_previous_seconds(timing, limit), timing, bytes, limit, [&](double ratio) {
+      clamped_student_previous_seconds(timing, limit), timing, bytes, limit, [&](double ratio) {
         return std::max(0.0, (ratio - halfway(limit)) / (limit - halfway(limit)));
       });
   if (gain < terms.least && verdict.outcome != SpeedVerdict::Outcome::impossible)

@@ -28,12 +28,12 @@ struct SpeedVerdict {
 
 // The limit of a comparison with a copy. If a second candidate is the reference solution, the limit
 // is at most `of_reference` times its ratio in the same rounds on the same card.
-struct CopyComparisonLimit {
+struct RequiredShareOfCopyBandwidth {
   double fraction = 0, of_reference = 0;
 };
 // Compares with a copy of as many bytes, whose bandwidth is 1. If failed, credit is ratio / limit.
 SpeedVerdict compare_with_copy(const device::MeasuredGpuTimes& timing, uint64_t bytes,
-                               const CopyComparisonLimit& terms);
+                               const RequiredShareOfCopyBandwidth& terms);
 
 // The limit of a step: `share` of the reference solution's gain in the same rounds. The step is
 // asked for only if that gain is at least `least`.
@@ -54,7 +54,7 @@ SpeedVerdict compare_with_previous(const device::MeasuredGpuTimes& timing, uint6
                                    const RequiredShareOfGain& terms);
 inline double halfway(double limit) { return (1 + limit) / 2; }
 // The clamped seconds of the submission's previous version, for each round.
-std::vector<double> reference_clamped_previous_seconds(const device::MeasuredGpuTimes& timing,
-                                                       double limit);
+std::vector<double> clamped_student_previous_seconds(const device::MeasuredGpuTimes& timing,
+                                                     double limit);
 
 }  // namespace lab32::grading

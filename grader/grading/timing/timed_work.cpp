@@ -15,7 +15,7 @@ namespace {
 // An array on the session's device with elements of any type.
 class ByteArray : public DeviceArray {
  public:
-  ByteArray(Check& check, const device::TimedLaunchArray& array)
+  ByteArray(Check& check, const device::KernelArrayArgument& array)
       : DeviceArray(check, array.name, 1, array.bytes) {
     if (!array.sets.empty()) upload(array.sets.front().data());
   }
@@ -38,22 +38,22 @@ WorkloadToTime work_with_in_and_out(const InputSets<float>& inputs) {
 }
 
 std::optional<PredictedTime> predicted_time(Check& check, uint32_t n, const TimedVersion& version,
-                                            const std::vector<device::TimedLaunchArray>& given) {
+                                            const std::vector<device::KernelArrayArgument>& given) {
   GradingSession& s = check.session;
   std::vector<std::unique_ptr<ByteArray>> arrays;
-  for (const device::TimedLaunchArray& array : given)
+  for (const device::KernelArrayArgument& array : given)
     arrays.push_back(std::make_unique<ByteArray>(check, array));
   PredictedTime all;
-  for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
-    if (const device::TimedFill* fill = std::get_if<device::TimedFill>(&step)) {
+  for (const device::StepToTime& step : version.steps(s.module, check.device().multiprocessors())) {
+    if (const device::FillToTime* fill = std::get_if<device::FillToTime>(&step)) {
       arrays.at(fill->array.index)->fill(fill->value);
       continue;
     }
-    const auto& launch = std::get<device::TimedLaunch>(step);
+    const auto& launch = std::get<device::LaunchToTime>(step);
     Launch what{launch.kernel, launch.shape, {}, fmt::format("n = {}", n)};
-    for (const device::TimedArg& arg : launch.args) {
-      if (const device::TimedLaunchArrayIndex* at =
-              std::get_if<device::TimedLaunchArrayIndex>(&arg))
+    for (const device::ArgOfLaunchToTime& arg : launch.args) {
+      if (const device::KernelArrayArgumentIndex* at =
+              std::get_if<device::KernelArrayArgumentIndex>(&arg))
         what.args.push_back(*arrays.at(at->index));
       else
         what.args.push_back(std::get<device::KernelArgument>(arg));

@@ -30,8 +30,8 @@ std::optional<PredictedTime> predict_given_kernel(Check& check, uint32_t n,
                                                   const WorkloadToTime& work) {
   GradingSession& s = check.session;
   std::string all = fmt::format("as events see it\n{}\nn {}", version.given->inputs, n);
-  for (const device::TimedStep& step : version.steps(s.module, check.device().multiprocessors())) {
-    const device::LaunchShape& shape = std::get<device::TimedLaunch>(step).shape;
+  for (const device::StepToTime& step : version.steps(s.module, check.device().multiprocessors())) {
+    const device::LaunchShape& shape = std::get<device::LaunchToTime>(step).shape;
     const Dim3 &grid = shape.grid, &block = shape.block;
     all += fmt::format("\n{}x{}x{} of {}x{}x{}, {}", grid.x, grid.y, grid.z, block.x, block.y,
                        block.z, shape.dynamic_shared);
@@ -143,7 +143,7 @@ device::SolutionToTime submitted_candidate(Check& check, const std::string& name
 device::SolutionToTime reference_candidate(Check& check, const std::string& name,
                                            const TimedVersion& version,
                                            device::LoadedModule& module) {
-  const TimingSetup& time = check.session.time;
+  const TimerAndArtifacts& time = check.session.time;
   return {name, time.reference, version.steps(module, time.timer->multiprocessors()), false};
 }
 
@@ -151,7 +151,7 @@ std::unique_ptr<device::LoadedModule> loaded_reference(Check& check) {
   return check.device().load(*check.session.time.reference);
 }
 
-device::TimingPlan plan_without_candidates(const WorkloadToTime& work) {
+device::TimingPlan timing_plan_with_arrays_only(const WorkloadToTime& work) {
   device::TimingPlan plan;
   plan.arrays = work.arrays;
   plan.copy_bytes = work.bytes;
@@ -185,7 +185,7 @@ void verify_outputs(Check& check, const device::MeasuredGpuTimes& timing,
     const size_t candidate = timing.outputs[i].candidate;
     check.measured("wrong when timed");
     check.fail_and_throw(
-        {CheckFailure::Kind::wrong_result, "when timed"}, line,
+        {CheckFailureReason::Kind::wrong_result, "when timed"}, line,
         fmt::format("A timed launch{} gave a wrong result (the inputs change from launch to "
                     "launch): {}",
                     candidate == kNow ? "" : " of " + timing.candidates[candidate].name, words));
@@ -199,7 +199,7 @@ struct TimingAndVerdict {
 };
 
 // The seconds that each part of the check has taken.
-struct TimingCheckSeconds {
+struct SecondsSpentInTimingCheck {
   double card = 0, start = 0, rounds = 0, verifying = 0;
   void record_figures(Check& check) const {
     check.figure("spent_timing", card);
@@ -215,7 +215,7 @@ TimingAndVerdict time_and_retry_if_inconclusive(Check& check, const std::string&
                                                 device::TimingPlan plan, const WorkloadToTime& work,
                                                 int line, Judge judge) {
   GradingSession& s = check.session;
-  TimingCheckSeconds spent;
+  SecondsSpentInTimingCheck spent;
   for (bool twice = false;; twice = true) {
     const ProgressReporter::ScopedStep progress(
         s.setup.progress, "timing " + kernel + (twice ? " again, with more rounds" : ""));
@@ -226,7 +226,7 @@ TimingAndVerdict time_and_retry_if_inconclusive(Check& check, const std::string&
       check.measured(words(timed.fault->kind));
       const std::string kind = to_string(timed.fault->kind);
       check.fail_and_throw(
-          {CheckFailure::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
+          {CheckFailureReason::Kind::fault, fmt::format("n = {}", n), kernel, kind}, line,
           fmt::format("On the GPU, with n = {}: {}", grouped_digits(n), describe(*timed.fault)));
     }
     spent.start += timed.timing->start_seconds;
@@ -266,7 +266,8 @@ void record_figures_and_credit(Check& check, const TimingAndVerdict& result) {
   check.figure("copy_seconds", device::median_interval(result.timing.copy.cold).median);
   check.figure("rounds", static_cast<double>(result.timing.copy.cold.size()));
   const bool possible = verdict.outcome != SpeedVerdict::Outcome::impossible;
-  CheckFailure failure{possible ? CheckFailure::Kind::slow : CheckFailure::Kind::impossible_time};
+  CheckFailureReason failure{possible ? CheckFailureReason::Kind::slow
+                                      : CheckFailureReason::Kind::impossible_time};
   failure.measured = possible ? verdict.ratio.median : verdict.seconds.median;
   failure.expected = possible ? verdict.limit : verdict.floor_seconds;
   check.credit_share(verdict.credit, failure);
@@ -304,7 +305,7 @@ void end_with_verdict(Check& check, const TimingAndVerdict& result, uint64_t byt
 }
 
 std::string time_comparison_line(const device::MeasuredGpuTimes& timing,
-                                 const device::TimeSamples& other) {
+                                 const device::ColdAndWarmSamples& other) {
   const device::MedianInterval ratio =
       device::median_interval(device::ratios(timing.candidates.front().cold, other.cold));
   return fmt::format("\n{}: {} (yours takes {:.3f} times as long, {:.3f} ... {:.3f})", other.name,
@@ -334,7 +335,7 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
                                          const std::vector<device::SolutionToTime>& reference,
                                          const RequiredShareOfGain& terms) {
   GradingSession& s = check.session;
-  device::TimingPlan plan = plan_without_candidates(work);
+  device::TimingPlan plan = timing_plan_with_arrays_only(work);
   plan.candidates = reference;
   plan.speed_ratios = {{0, 1}};
   const ProgressReporter::ScopedStep progress(s.setup.progress,
@@ -350,7 +351,7 @@ void record_reference_gain(Check& check, const device::MedianInterval& gain) {
 
 }  // namespace
 
-void credit_speed(Check& check, const SpeedCheckWorkload& speed) {
+void credit_bandwidth_vs_copy(Check& check, const SpeedCheckWorkload& speed) {
   GradingSession& s = check.session;
   const double fraction = check.row.required_number("fraction");
   check.expected(fmt::format("{:.2f} of a copy", fraction));
@@ -363,7 +364,7 @@ void credit_speed(Check& check, const SpeedCheckWorkload& speed) {
   const uint32_t n = check.row.required_count("n");
   const int line = check.line_of(speed.kernel);
   const WorkloadToTime work = make_timed_work(check, speed.make, n);
-  device::TimingPlan plan = plan_without_candidates(work);
+  device::TimingPlan plan = timing_plan_with_arrays_only(work);
   plan.baseline = speed.baseline;
   plan.candidates = {submitted_candidate(check, "your kernel", work)};
   if (s.time.reference) {
@@ -371,7 +372,8 @@ void credit_speed(Check& check, const SpeedCheckWorkload& speed) {
         reference_candidate(check, "reference solution", work, *loaded_reference(check)));
     plan.speed_ratios.push_back({1, std::nullopt});
   }
-  const CopyComparisonLimit terms{fraction, check.row.required_number("speed.of_reference")};
+  const RequiredShareOfCopyBandwidth terms{fraction,
+                                           check.row.required_number("speed.of_reference")};
   const TimingAndVerdict result =
       time_and_retry_if_inconclusive(check, speed.kernel, n, std::move(plan), work, line,
                                      [&](const device::MeasuredGpuTimes& timing) {
@@ -431,7 +433,7 @@ void credit_speedup_of_step(Check& check, const StepCheckWorkload& step) {
   if (check.first_unpassed_prerequisite())
     end_without_submission(check, step, work, reference, terms);
 
-  device::TimingPlan plan = plan_without_candidates(work);
+  device::TimingPlan plan = timing_plan_with_arrays_only(work);
   plan.candidates = {submitted_candidate(check, step.kernel, work),
                      submitted_candidate(check, step.before, work.before)};
   plan.candidates.insert(plan.candidates.end(), reference.begin(), reference.end());
@@ -466,7 +468,7 @@ void credit_speedup_of_step(Check& check, const StepCheckWorkload& step) {
       verdict.ratio.median, verdict.ratio.low, verdict.ratio.high, timing.copy.cold.size(),
       gain.median, gain.low, gain.high);
   const double counted =
-      device::median_interval(reference_clamped_previous_seconds(timing, verdict.limit)).median;
+      device::median_interval(clamped_student_previous_seconds(timing, verdict.limit)).median;
   if (std::abs(counted / start - 1) > kNotable)
     story += fmt::format(
         "\nThe reference solution's {} takes {}, so the check compares with {}.", step.before,

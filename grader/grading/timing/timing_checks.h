@@ -30,7 +30,7 @@ struct SpeedCheckWorkload {
 // rubric's `fraction`, or speed.of_reference times the reference solution's ratio if that is less;
 // below it the points shrink in proportion. Times `n` elements, or simulates `n_modelled` without a
 // card.
-void credit_speed(Check& check, const SpeedCheckWorkload& speed);
+void credit_bandwidth_vs_copy(Check& check, const SpeedCheckWorkload& speed);
 inline takes_rubric_keys keys_of_speed_check() {
   return takes_rubric_keys("n", "n_modelled", "fraction", "speed.of_reference");
 }

@@ -26,9 +26,9 @@ int line_of_most_global_atomics(Check& check, const device::LaunchResult& run);
 const char* access_plural(const device::WorstAccess& access);
 
 // From here on the check withholds the details of its worst accesses, but not their lines, as long
-// as the check `question` has not passed.
+// as the check `question_check` has not passed.
 void withhold_details_until_passed(Check& check, const std::string& question_check);
-// `message`, which describes a ExplainedLine, or, while the check withholds it, a text that names
+// `message`, which describes an ExplainedLine, or, while the check withholds it, a text that names
 // the check that must pass first.
 std::string message_unless_withheld(Check& check, std::string message);
 

@@ -11,10 +11,10 @@ namespace lab32::grading {
 
 namespace {
 
-using report::CheckFailure;
+using report::CheckFailureReason;
 using report::NotRunReason;
 
-std::string model_prediction_text(const NotRunReason& reason) {
+std::string model_prediction_without_gpu_text(const NotRunReason& reason) {
   const NotRunReason::ModelledTime& m = *reason.modelled;
   if (m.seconds_before)
     return fmt::format("No GPU here. For n = {} the model predicts {} for {} and {} for your {}.",
@@ -51,7 +51,7 @@ std::string prefix(const std::string& setting) { return setting.empty() ? "" : s
 std::string words(const NotRunReason& reason) {
   switch (reason.kind) {
     case NotRunReason::Kind::no_gpu:
-      return reason.modelled ? model_prediction_text(reason)
+      return reason.modelled ? model_prediction_without_gpu_text(reason)
                              : "The check needs a GPU, and this machine has none.";
     case NotRunReason::Kind::no_counters:
       return "The device `" + reason.device + "` does not count sectors.";
@@ -71,20 +71,20 @@ std::string words(const NotRunReason& reason) {
   return "";
 }
 
-std::string words(const CheckFailure& failure) {
+std::string words(const CheckFailureReason& failure) {
   switch (failure.kind) {
-    case CheckFailure::Kind::changed_input:
+    case CheckFailureReason::Kind::changed_input:
       return fmt::format("{}the kernel has changed {}[{}], which it may only read.",
                          prefix(failure.setting), failure.subject, failure.index.value_or(0));
-    case CheckFailure::Kind::prerequisite:
+    case CheckFailureReason::Kind::prerequisite:
       return fmt::format("This check counts once {}: see `{}`.", failure.detail, failure.subject);
-    case CheckFailure::Kind::shared_memory:
+    case CheckFailureReason::Kind::shared_memory:
       return fmt::format(
           "A block of {} declares {} bytes of shared memory, but the task allows "
           "{}: the more a block takes, the fewer blocks fit on a multiprocessor.",
           failure.subject, grouped_digits(static_cast<uint64_t>(failure.measured.value_or(0))),
           grouped_digits(static_cast<uint64_t>(failure.expected.value_or(0))));
-    case CheckFailure::Kind::time_limit:
+    case CheckFailureReason::Kind::time_limit:
       return fmt::format("Not run: the lab's time is used up ({:g} s, --time-limit).",
                          failure.expected.value_or(0));
     default:

@@ -15,7 +15,7 @@ std::string words(const report::NotRunReason& reason);
 
 // The message of a failure that reads the same in every lab; empty: the check has a message of its
 // own.
-std::string words(const report::CheckFailure& failure);
+std::string words(const report::CheckFailureReason& failure);
 
 // "83.4 µs", "1.27 ms".
 std::string duration(double seconds);

@@ -37,22 +37,21 @@ counters::Counters count_strided_accesses(Check& check, const std::string& type,
                                           uint32_t stride) {
   Input<uint8_t> in(check, "in", std::vector<uint8_t>(32 * bytes, 1));
   Output<uint8_t> out(check, "out", 32 * bytes);
-  return counters_of(
-      check, run(check, {grader_or_submitted_kernel_name(check, fmt::format("touch<{}>", type)),
-                         {{1}, {32}},
-                         {in, out, static_cast<int>(stride)},
-                         fmt::format("{}, stride {}", type, stride)}));
+  return counters_of(check,
+                     run(check, {kernel_name_with_namespace(check, fmt::format("touch<{}>", type)),
+                                 {{1}, {32}},
+                                 {in, out, static_cast<int>(stride)},
+                                 fmt::format("{}, stride {}", type, stride)}));
 }
 
 // Asks the student's functions about variants of the launches' accesses: the same addresses with
 // the lanes in another order, or with some lanes inactive.
-void check_answers_for_rearranged_lanes(Check& check,
-                                        const std::vector<SharedAccessPattern>& launched,
-                                        const std::vector<std::string>& names) {
+void check_answers_for_lane_variants(Check& check, const std::vector<SharedAccessPattern>& launched,
+                                     const std::vector<std::string>& names) {
   std::vector<SharedAccessPattern> tried;
   std::vector<size_t> of;
   for (size_t i = 0; i < launched.size(); ++i)
-    for (const SharedAccessPattern& p : bank_pattern_variants(launched[i])) {
+    for (const SharedAccessPattern& p : lane_variants_of_bank_pattern(launched[i])) {
       tried.push_back(p);
       of.push_back(i);
     }
@@ -102,14 +101,14 @@ TEST_SUITE("lab:bank_conflicts") {
     };
     const TouchedType types[] = {
         {"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}, {"int4", 16}};
-    struct StridedAccessCounts {
+    struct StridedLaunchCounters {
       const TouchedType* type;
       uint32_t stride;
       counters::Counters counted;
     };
     // All kernels are launched before any answer is checked, so that the result of a failed check
     // has the figures of all kernels.
-    std::vector<StridedAccessCounts> launches;
+    std::vector<StridedLaunchCounters> launches;
     std::vector<SharedAccessPattern> patterns;
     std::string table = "The profiler's table of the given kernel, wavefronts of its store:\n    " +
                         fmt::format("{:<8}", "stride");
@@ -146,9 +145,9 @@ TEST_SUITE("lab:bank_conflicts") {
                       store ? answers.second[i] : answers.first[i], patterns[i].show()));
     }
     std::vector<std::string> names;
-    for (const StridedAccessCounts& launch : launches)
+    for (const StridedLaunchCounters& launch : launches)
       names.push_back(fmt::format("{} {}", launch.type->name, launch.stride));
-    check_answers_for_rearranged_lanes(check, patterns, names);
+    check_answers_for_lane_variants(check, patterns, names);
     check.measured(fmt::format("{} launches right", launches.size()));
     check.explain(0, table);
   }

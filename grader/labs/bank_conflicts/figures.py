@@ -20,7 +20,7 @@ def draw_bank_numbers(drawing, y):
 
 
 def draw_memory_words(drawing, y, rows, text_and_fill_by_word):
-    """Draws rows of 32 words of shared memory, with a column for each bank. `cells`: {word: (text, colour)}; other
+    """Draws rows of 32 words of shared memory, with a column for each bank. `text_and_fill_by_word`: {word: (text, colour)}; other
     words are pale."""
     for word in range(rows * BANKS):
         text, fill = text_and_fill_by_word.get(word, ("", PALE))

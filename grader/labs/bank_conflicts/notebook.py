@@ -61,7 +61,7 @@ def wavefronts_over_ideal(lab):
     return found
 
 
-def shared_bytes_and_limits(lab):
+def shared_bytes_and_cap_by_task(lab):
     """The static shared memory of the student's kernels of part B, and its limits: ({task: bytes}, {task: bytes})."""
     mine, limits = {}, {}
     for test in lab.tests:
@@ -72,7 +72,7 @@ def shared_bytes_and_limits(lab):
     return mine, limits
 
 
-def given_over_optimised(task, what="time"):
+def h200_ratio_given_to_optimised(task, what="time"):
     """The given form's time (or its wavefronts) divided by the optimised form's, for one task on an H200."""
     if what == "time":
         table = tables.read_measured_table("h200-bank_conflicts")

@@ -23,7 +23,7 @@ SharedAccessPattern pattern_with_name(std::string name, SharedAccessPattern p) {
 }
 
 // Lanes in groups of `size`: all lanes of a group access the element of the group's first lane.
-SharedAccessPattern lane_group_pattern(uint32_t bytes, uint32_t size, uint32_t stride) {
+SharedAccessPattern broadcast_in_groups_pattern(uint32_t bytes, uint32_t size, uint32_t stride) {
   SharedAccessPattern p = strided_shared_access_pattern(bytes, 0);
   for (uint32_t lane = 0; lane < 32; ++lane) p.address[lane] = lane / size * stride * bytes;
   return p;
@@ -42,10 +42,12 @@ std::vector<SharedAccessPattern> named_patterns(uint32_t bytes) {
       pattern_with_name("column of [32][33]", strided_shared_access_pattern(bytes, 33)));
   found.push_back(
       pattern_with_name("all lanes one element", strided_shared_access_pattern(bytes, 0)));
-  found.push_back(pattern_with_name("two lanes per element", lane_group_pattern(bytes, 2, 1)));
+  found.push_back(
+      pattern_with_name("two lanes per element", broadcast_in_groups_pattern(bytes, 2, 1)));
   found.push_back(pattern_with_name("two lanes per element, of one bank each",
-                                    lane_group_pattern(bytes, 2, 32)));
-  found.push_back(pattern_with_name("four lanes per element", lane_group_pattern(bytes, 4, 1)));
+                                    broadcast_in_groups_pattern(bytes, 2, 32)));
+  found.push_back(
+      pattern_with_name("four lanes per element", broadcast_in_groups_pattern(bytes, 4, 1)));
   SharedAccessPattern two_apart =
       strided_shared_access_pattern(bytes, 1);  // lanes l and l ^ 2 share an element
   for (uint32_t lane = 0; lane < 32; ++lane) two_apart.address[lane] = (lane & ~2u) * bytes;
@@ -263,10 +265,10 @@ std::string SharedAccessPattern::show() const {
   return text;
 }
 
-SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride) {
+SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride_in_elements) {
   SharedAccessPattern p;
   p.bytes = bytes;
-  for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = lane * stride * bytes;
+  for (uint64_t lane = 0; lane < 32; ++lane) p.address[lane] = lane * stride_in_elements * bytes;
   return p;
 }
 
@@ -290,8 +292,8 @@ std::vector<SharedAccessPattern> named_and_random_access_patterns(
   return found;
 }
 
-std::vector<SharedAccessPattern> bank_pattern_variants(const SharedAccessPattern& p) {
-  return grading::lane_variants_of_pattern(p, kWindow, kRowOfBanks);
+std::vector<SharedAccessPattern> lane_variants_of_bank_pattern(const SharedAccessPattern& p) {
+  return grading::lane_permuted_patterns(p, kWindow, kRowOfBanks);
 }
 
 std::string bank_misconception_hint(const std::vector<SharedAccessPattern>& patterns,

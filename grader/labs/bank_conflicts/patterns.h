@@ -32,7 +32,7 @@ struct SharedAccessPattern {
 };
 
 // Lane l accesses element l * stride; elements have `bytes` bytes.
-SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride);
+SharedAccessPattern strided_shared_access_pattern(uint32_t bytes, uint32_t stride_in_elements);
 
 // For each width of an element, the named patterns, then `count` random ones: with few or many
 // active lanes, and with lanes or neighbours that share a word or a bank.
@@ -40,7 +40,7 @@ std::vector<SharedAccessPattern> named_and_random_access_patterns(
     Random& random, const std::vector<uint32_t>& widths, int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<SharedAccessPattern> bank_pattern_variants(const SharedAccessPattern& p);
+std::vector<SharedAccessPattern> lane_variants_of_bank_pattern(const SharedAccessPattern& p);
 
 // A sentence about the misconception that would give all of these wavefronts for these patterns;
 // empty if no known misconception does.

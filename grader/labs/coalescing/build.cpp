@@ -60,7 +60,7 @@ CountedLaunch count_given_launch(Check& check, const GivenKernelLaunch& launch, 
       counted.patterns.push_back(p);
     }
   counted.counters =
-      counters_of(check, run_to_count(check, {grader_or_submitted_kernel_name(check, launch.kernel),
+      counters_of(check, run_to_count(check, {kernel_name_with_namespace(check, launch.kernel),
                                               {{threads / block}, {block}},
                                               args,
                                               launch.name}));
@@ -111,12 +111,13 @@ void check_answers_against_counters(Check& check, const GivenKernelLaunch& launc
 
 // Asks the student's functions about variants of the sampled warps' accesses: the same addresses
 // with the lanes in another order, or with some lanes inactive.
-void check_answers_for_rearranged_lanes(Check& check, const std::vector<GivenKernelLaunch>& kernels,
-                                        const std::vector<CountedLaunch>& counted) {
+void check_answers_for_lane_variants(Check& check, const std::vector<GivenKernelLaunch>& kernels,
+                                     const std::vector<CountedLaunch>& counted) {
   std::vector<GlobalAccessPattern> tried;
   std::vector<std::string> names;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (const GlobalAccessPattern& p : global_pattern_variants(counted[k].patterns.front())) {
+    for (const GlobalAccessPattern& p :
+         lane_variants_of_global_pattern(counted[k].patterns.front())) {
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
@@ -216,7 +217,7 @@ TEST_SUITE("lab:coalescing") {
                                      &answers.second[at], counted[k].counters, threads / 32);
       at += counted[k].patterns.size();
     }
-    check_answers_for_rearranged_lanes(check, kernels, counted);
+    check_answers_for_lane_variants(check, kernels, counted);
     check.measured(fmt::format("{} kernels right", kernels.size()));
     check.explain(0, table);
   }

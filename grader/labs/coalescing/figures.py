@@ -101,7 +101,7 @@ def draw_shifted_access():
     return drawing_of_access_patterns("One float off the line", ["add1", "add2"])
 
 
-def draw_inactive_lanes():
+def draw_access_with_inactive_lanes():
     """Inactive lanes request no memory."""
     drawing = Drawing(760, 58 + 98 * 2, "The same addresses with fewer active lanes")
     words = list(range(LANES))
@@ -191,7 +191,7 @@ def draw_memory_strip(drawing, y, cells, title, verdict):
         )  # fmt: skip
 
 
-def draw_field_layouts():
+def draw_aos_and_soa_layouts():
     """Draws the lanes that read field 6 of 8, the mass, in two layouts of the structures."""
     drawing = Drawing(760, 246, "One field of eight: array of structures, structure of arrays")
     drawing.text(
@@ -278,10 +278,10 @@ def draw_optimisation_speedups():
 
 FIGURES = {
     "coalescing/patterns.svg": draw_access_patterns,
-    "coalescing/inactive.svg": draw_inactive_lanes,
+    "coalescing/inactive.svg": draw_access_with_inactive_lanes,
     "coalescing/shifted.svg": draw_shifted_access,
     "coalescing/path.svg": draw_path_to_memory,
-    "coalescing/layout.svg": draw_field_layouts,
+    "coalescing/layout.svg": draw_aos_and_soa_layouts,
     "coalescing/walk.svg": draw_first_loads,
     "coalescing/measured.svg": draw_optimisation_speedups,
 }

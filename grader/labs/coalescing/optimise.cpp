@@ -27,7 +27,7 @@ size_t particle_floats(uint32_t n) { return size_t{kFields} * ceil_div(n, 32) * 
 void store_particle_field(Check& check, const DeviceArray& particles,
                           const std::vector<float>& values, int field, uint32_t n) {
   Input<float> in(check, "values", values);
-  run(check, {grader_or_submitted_kernel_name(check, "pack"),
+  run(check, {kernel_name_with_namespace(check, "pack"),
               {{blocks_for(n, kBlock)}, {kBlock}},
               {in, particles, field, static_cast<int>(n)},
               fmt::format("{}, storing field {}", setting_of(n), field)});
@@ -40,7 +40,7 @@ device::LaunchResult run_and_check_scale_field(Check& check, const DeviceArray& 
   const float factor = random_factor(random);
   const std::string setting = fmt::format("{}, reading field {}", setting_of(n), field);
   Output<float> out(check, "out", n);
-  Launch launch{grader_or_submitted_kernel_name(check, "scale_field"),
+  Launch launch{kernel_name_with_namespace(check, "scale_field"),
                 {{blocks_for(n, kBlock)}, {kBlock}},
                 {particles, out, field, factor, static_cast<int>(n)},
                 setting};

@@ -118,7 +118,7 @@ uint32_t sectors_spanned(const GlobalAccessPattern& p) {
 
 // The number of runs of successive active lanes in one sector: each lane is compared with the
 // previous one only.
-uint32_t sector_changes(const GlobalAccessPattern& p) {
+uint32_t sector_runs(const GlobalAccessPattern& p) {
   uint32_t count = 0;
   uint64_t last = ~uint64_t{0};
   for (int lane = 0; lane < 32; ++lane) {
@@ -147,7 +147,7 @@ constexpr Misconception kMisconceptions[] = {
     {[](const GlobalAccessPattern& p) { return (p.lanes() * p.bytes + 31) / 32; },
      "It seems to count bytes without regard to their addresses."},
     {sectors_spanned, "It seems to count also the sectors in between, which no lane accesses."},
-    {sector_changes,
+    {sector_runs,
      "It seems to compare each lane with the previous one only: a later lane may "
      "access a sector again."},
 };
@@ -199,8 +199,8 @@ std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int co
   return found;
 }
 
-std::vector<GlobalAccessPattern> global_pattern_variants(const GlobalAccessPattern& p) {
-  return grading::lane_variants_of_pattern(p, 0, kSector);
+std::vector<GlobalAccessPattern> lane_variants_of_global_pattern(const GlobalAccessPattern& p) {
+  return grading::lane_permuted_patterns(p, 0, kSector);
 }
 
 std::string misconception_hint(const std::vector<GlobalAccessPattern>& patterns,

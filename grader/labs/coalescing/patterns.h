@@ -35,7 +35,7 @@ struct GlobalAccessPattern {
 std::vector<GlobalAccessPattern> random_and_edge_patterns(Random& random, int count);
 
 // The same access with its lanes in other orders, and with some lanes inactive.
-std::vector<GlobalAccessPattern> global_pattern_variants(const GlobalAccessPattern& p);
+std::vector<GlobalAccessPattern> lane_variants_of_global_pattern(const GlobalAccessPattern& p);
 
 // A sentence about the misconception that would give all of these sectors for these patterns; empty
 // if no known misconception does.

@@ -4,7 +4,7 @@ from handouts.markdown import markdown_table
 from lab32.labs.histogram import notebook
 
 
-def histogram_times_over_copy_table(device):
+def histogram_to_copy_time_ratio_table(device):
     """A table of the times of the forms for each kind of keys, as multiples of a copy's."""
     rows = [
         [form, *(f"{notebook.measured_value(form, keys, 'times_copy', device):.2f}" for keys in notebook.KEYS)]
@@ -13,4 +13,4 @@ def histogram_times_over_copy_table(device):
     return markdown_table(["form", *notebook.KEYS], rows, numeric=range(1, 5))
 
 
-MAKERS = {"histogram_times": histogram_times_over_copy_table}
+MAKERS = {"histogram_times": histogram_to_copy_time_ratio_table}

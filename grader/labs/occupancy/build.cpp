@@ -36,7 +36,7 @@ StudentFunctionOutputs student_function_outputs(Check& check,
   Output<int> blocks(check, "out_blocks", count), limits(check, "out_limits", count),
       waves(check, "out_waves", count);
   Output<float> last_wave_share(check, "out_last", count);
-  Launch launch{grader_or_submitted_kernel_name(check, "calculator"),
+  Launch launch{kernel_name_with_namespace(check, "calculator"),
                 {{blocks_for(count, 128)}, {128}},
                 {in_sm, in_usage, in_grid, in_resident, blocks, limits, waves, last_wave_share,
                  static_cast<int>(count)},

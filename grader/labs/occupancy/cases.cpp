@@ -269,7 +269,7 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases) {
 
 // ---- inputs of part B and their expected results ----
 
-std::vector<int32_t> random_sector_to_sector_links(uint32_t nodes) {
+std::vector<int32_t> random_next_nodes_by_sector(uint32_t nodes) {
   Random random(nodes);
   std::vector<int32_t> next(nodes);
   for (uint32_t i = 0; i < nodes; i += 8) {
@@ -280,19 +280,19 @@ std::vector<int32_t> random_sector_to_sector_links(uint32_t nodes) {
 }
 
 // Positions in quarters of cells, so that their sums are exact.
-std::vector<VectorAtFieldCell> random_vector_field(uint64_t seed) {
+std::vector<FieldCellStepAndValue> random_vector_field(uint64_t seed) {
   Random random(seed);
-  std::vector<VectorAtFieldCell> cells(size_t{kSide} * kSide * kSide);
+  std::vector<FieldCellStepAndValue> cells(size_t{kSide} * kSide * kSide);
   const auto quarters = [&] { return static_cast<float>(random.below(64)) / 4; };
-  for (VectorAtFieldCell& c : cells)
+  for (FieldCellStepAndValue& c : cells)
     c = {quarters(), quarters(), quarters(), static_cast<float>(1 + random.below(16384)) / 16384};
   return cells;
 }
 
-std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first) {
+std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first_start_cell) {
   std::vector<float> start(size_t{3} * n);
   for (uint32_t i = 0; i < n; ++i) {
-    const uint32_t cell = first + i / 16;  // 16 neighbours start in one cell
+    const uint32_t cell = first_start_cell + i / 16;  // 16 neighbours start in one cell
     start[i] = static_cast<float>(cell % kSide) + static_cast<float>(i % 16) / 16;
     start[size_t{n} + i] = static_cast<float>(cell / kSide % kSide);
     start[size_t{2} * n + i] = static_cast<float>(cell / kSide / kSide % kSide);
@@ -300,7 +300,7 @@ std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first) {
   return start;
 }
 
-std::vector<float> expected_path_statistics(const std::vector<VectorAtFieldCell>& field,
+std::vector<float> expected_path_statistics(const std::vector<FieldCellStepAndValue>& field,
                                             const std::vector<float>& start, uint32_t n,
                                             uint32_t steps) {
   std::vector<float> out(size_t{kTraced} * n);
@@ -310,7 +310,7 @@ std::vector<float> expected_path_statistics(const std::vector<VectorAtFieldCell>
     sums[4] = 1e30, sums[5] = -1e30;
     for (uint32_t k = 0; k < steps; ++k) {
       const auto side = [](double v) { return static_cast<uint32_t>(v) % kSide; };
-      const VectorAtFieldCell& f =
+      const FieldCellStepAndValue& f =
           field[side(at[0]) + size_t{kSide} * (side(at[1]) + kSide * side(at[2]))];
       const double step[3] = {f.x, f.y, f.z};
       sums[4] = std::min(sums[4], double{f.w}), sums[5] = std::max(sums[5], double{f.w});

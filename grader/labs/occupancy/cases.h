@@ -69,24 +69,24 @@ std::vector<WaveCase> wave_cases(Random& random, uint32_t random_cases);
 // The fields of LAB32_LAUNCH that the submission chooses besides the block. No task leaves
 // dynamic_shared to it, because only the tile of `smooth` is in dynamic shared memory; and the
 // blocks of `smooth` cover n once, so it has no blocks_per_sm.
-inline StudentChosenLaunchFields student_chosen_launch_fields(const std::string& kernel) {
+inline LaunchFieldsLeftToStudent launch_fields_left_to_student(const std::string& kernel) {
   return {kernel != "smooth", false};
 }
 
 // For each node, the node that comes next. The eight nodes of a sector lead to the eight of one
 // other sector, drawn at random, so threads that start in one sector stay together.
-std::vector<int32_t> random_sector_to_sector_links(uint32_t nodes);
+std::vector<int32_t> random_next_nodes_by_sector(uint32_t nodes);
 
 constexpr uint32_t kSide = 64;    // width of the field in cells
 constexpr uint32_t kTraced = 14;  // numbers per particle
-struct VectorAtFieldCell {
+struct FieldCellStepAndValue {
   float x, y, z, w;
 };
-std::vector<VectorAtFieldCell> random_vector_field(uint64_t seed);
+std::vector<FieldCellStepAndValue> random_vector_field(uint64_t seed);
 // x of all particles, then y, then z. Neighbours start in one cell and therefore stay together; the
-// first ones in cell `first`, counted along x, y, z.
+// first ones in cell `first_cell`, counted along x, y, z.
 std::vector<float> clustered_particle_positions(uint32_t n, uint32_t first_cell);
-std::vector<float> expected_path_statistics(const std::vector<VectorAtFieldCell>& field,
+std::vector<float> expected_path_statistics(const std::vector<FieldCellStepAndValue>& field,
                                             const std::vector<float>& start, uint32_t n,
                                             uint32_t steps);
 

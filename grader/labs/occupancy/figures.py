@@ -149,7 +149,7 @@ def draw_copy_bandwidth_by_warps():
         ("8 float4", GREEN, "triangle"), ("4 float4", SKY, "diamond"), ("1 float4", BLUE, "circle"), ("one float", ORANGE, "square"),
     ]  # fmt: skip
     for form, colour, shape in forms:
-        points = tables.copy_times_by_launched_warps(form)
+        points = tables.copy_times_by_warps_per_sm(form)
         axes.draw_series([(w, 8 * tables.LARGE_COPY / ms / 1e6) for w, ms in points], colour, shape)
     drawing.text(70, 40, "GB/s", 12, fill=GREY)
     drawing.text(602, 326, "warps that are launched per multiprocessor", 12, "end", GREY)

@@ -35,10 +35,10 @@ double full_occupancy_copy_seconds(Check& check, uint32_t n) {
     const Input<float> in(check, "in", std::vector<float>(n, 1.0f));
     const Output<float> out(check, "out", n);
     const uint64_t resident = check.device().resident_blocks_on_device(
-        *check.session.module.find(grader_or_submitted_kernel_name(check, "copy_floats")),
+        *check.session.module.find(kernel_name_with_namespace(check, "copy_floats")),
         copy_launch_shape(check, 1));
     const device::LaunchResult run =
-        run_to_count(check, {grader_or_submitted_kernel_name(check, "copy_floats"),
+        run_to_count(check, {kernel_name_with_namespace(check, "copy_floats"),
                              {{static_cast<uint32_t>(resident)}, {kCopyBlock}},
                              {in, out, static_cast<int>(n)},
                              "",
@@ -47,13 +47,13 @@ double full_occupancy_copy_seconds(Check& check, uint32_t n) {
   });
 }
 
-device::LaunchResult run_and_check_trace(Check& check, uint32_t n,
-                                         const std::vector<VectorAtFieldCell>& cells) {
+device::LaunchResult run_and_check_trace_kernel(Check& check, uint32_t n,
+                                                const std::vector<FieldCellStepAndValue>& cells) {
   Random random = check.random();
   const std::vector<double> range = check.row.required_numbers("steps");
   const uint32_t least = static_cast<uint32_t>(range.at(0)),
                  steps = least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
-  const Input<VectorAtFieldCell> in(check, "field", cells);
+  const Input<FieldCellStepAndValue> in(check, "field", cells);
   const Input<float> start(check, "start",
                            clustered_particle_positions(n, random.below(kSide * kSide * kSide)));
   const Output<float> out(check, "out", size_t{kTraced} * n);
@@ -105,8 +105,8 @@ TEST_SUITE("lab:occupancy") {
 
   LAB_CHECK("B3 trace: result" * takes_rubric_keys("sizes", interval_valued_key("steps", 1, 4096),
                                                    "relative_tolerance")) {
-    const std::vector<VectorAtFieldCell> cells = random_vector_field(check.random().bits());
-    for (uint32_t n : sizes_to_check(check)) run_and_check_trace(check, n, cells);
+    const std::vector<FieldCellStepAndValue> cells = random_vector_field(check.random().bits());
+    for (uint32_t n : sizes_to_check(check)) run_and_check_trace_kernel(check, n, cells);
     report_right_result(check);
   }
 
@@ -114,7 +114,7 @@ TEST_SUITE("lab:occupancy") {
             takes_rubric_keys("n", interval_valued_key("steps", 1, 4096), "relative_tolerance")) {
     GradingSession& s = check.session;
     device::Kernel* const kernel = s.module.find("trace");
-    if (!kernel) check.fail_and_throw({CheckFailure::Kind::missing, "", "trace"});
+    if (!kernel) check.fail_and_throw({CheckFailureReason::Kind::missing, "", "trace"});
     const device::LaunchShape shape{{check.device().multiprocessors()}, {kTraceBlock}};
     const auto blocks = [&](device::Kernel& of) {
       return static_cast<double>(check.device().resident_blocks_on_device(of, shape)) /
@@ -123,9 +123,9 @@ TEST_SUITE("lab:occupancy") {
     // The most blocks of this size are those of `follow`: it needs few registers and no shared
     // memory, so that only threads limit its blocks.
     const double mine = blocks(*kernel),
-                 most = blocks(*s.module.find(grader_or_submitted_kernel_name(check, "follow")));
+                 most = blocks(*s.module.find(kernel_name_with_namespace(check, "follow")));
     const uint32_t registers = kernel->info().registers.value_or(0);
-    const device::LaunchResult run = run_and_check_trace(
+    const device::LaunchResult run = run_and_check_trace_kernel(
         check, check.row.required_count("n"), random_vector_field(check.random().bits()));
     const uint32_t local = run.local_accesses.value_or(0);
     require_static_shared_at_most(check, "trace", 0);
@@ -135,7 +135,7 @@ TEST_SUITE("lab:occupancy") {
     record_block_usage(check, *kernel, shape);
     check.figure("fit", mine);
     check.figure("local_accesses", local);
-    CheckFailure few{CheckFailure::Kind::wasteful};
+    CheckFailureReason few{CheckFailureReason::Kind::wasteful};
     few.measured = mine;
     few.expected = most;
     check.credit_share(mine / most, few);
@@ -150,7 +150,7 @@ TEST_SUITE("lab:occupancy") {
     if (local > 0) {
       check.measured(fmt::format("{} local accesses", local));
       check.fail_and_throw(
-          {CheckFailure::Kind::wasteful}, check.line_of("trace"),
+          {CheckFailureReason::Kind::wasteful}, check.line_of("trace"),
           fmt::format("ptxas keeps values in local memory: the kernel executes {} loads and stores "
                       "of them, and each accesses L1 in every thread. Either the limit is tighter "
                       "than the kernel needs, or an array is indexed at run time.",

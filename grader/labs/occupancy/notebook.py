@@ -39,7 +39,7 @@ def student_resident_warps_by_check(lab):
     return value_from_figures_by_check(lab, lambda figures: figures.get("warps"))
 
 
-def times_over_best(lab):
+def modelled_over_best_by_check(lab):
     """{check: modelled time} of the student's shapes and of copy, as multiples of the times that they are compared
     with."""
 

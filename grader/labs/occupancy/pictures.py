@@ -28,7 +28,7 @@ def pictures_of_check_result(test, device):
     if "l1_bytes" in figures:
         drawn.insert(0, draw_row_bytes_against_l1(figures["bytes"], figures["l1_bytes"], figures["warps"]))
     if "read_bytes" in figures:
-        drawn.append(draw_bytes_in_flight(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
+        drawn.append(draw_bytes_in_flight_bars(gpu, figures["read_bytes"], figures["modelled_seconds"], figures["full_seconds"]))
     return drawn
 
 
@@ -165,7 +165,7 @@ def pictures_of_answered_questions(gpu, figures):
     return drawn
 
 
-def draw_bytes_in_flight(gpu, read, mine, full):
+def draw_bytes_in_flight_bars(gpu, read, mine, full):
     """The bytes in flight on average, by Little's law, and those that keep device memory busy."""
     time = gpu["time"]
     latency = time["l1_latency"] + time["l2_latency"] + time["dram_latency"]

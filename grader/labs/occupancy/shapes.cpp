@@ -47,7 +47,7 @@ struct Residency {
 };
 
 LaunchShapeRule launch_config_of_submission(Check& check, const std::string& kernel) {
-  return launch_config(check, kernel, student_chosen_launch_fields(kernel));
+  return launch_config(check, kernel, launch_fields_left_to_student(kernel));
 }
 
 // The line of the kernel's LAB32_LAUNCH record.
@@ -60,13 +60,13 @@ int line_of_launch_record(Check& check, const std::string& kernel) {
 Residency residency_of_shape(Check& check, const std::string& kernel,
                              const device::LaunchShape& shape) {
   GradingSession& s = check.session;
-  device::Kernel* const found = s.module.find(grader_or_submitted_kernel_name(check, kernel));
+  device::Kernel* const found = s.module.find(kernel_name_with_namespace(check, kernel));
   uint64_t all = 0;
   try {
     all = check.device().resident_blocks_on_device(*found, shape);
   } catch (const Error& none_fits) {
     check.measured("does not fit");
-    check.fail_and_throw({CheckFailure::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
+    check.fail_and_throw({CheckFailureReason::Kind::invalid, "", "LAB32_LAUNCH(" + kernel + ")"},
                          line_of_launch_record(check, kernel),
                          fmt::format("This shape cannot be launched: {}.", none_fits.what()));
   }
@@ -139,9 +139,10 @@ double best_modelled_seconds_of_shapes(Check& check, const std::string& kernel,
 
 // Gives points for the modelled time of the submission's shape relative to the shortest time of the
 // sweep. A time within the model's error of the shortest has all points.
-void credit_shape_time(Check& check, const std::string& kernel, const LaunchShapeRule& config,
-                       const Residency& resident, const std::string& sizes, const Work& work,
-                       const std::string& idea) {
+void credit_time_relative_to_best_shape(Check& check, const std::string& kernel,
+                                        const LaunchShapeRule& config, const Residency& resident,
+                                        const std::string& sizes, const Work& work,
+                                        const std::string& idea) {
   const device::LaunchResult run = work(check)(config);
   const auto pictures = check.pictures;
   const double mine = modelled_seconds(check, run),
@@ -165,7 +166,7 @@ void credit_load_balance(Check& check, double share, const Residency& resident,
                          const std::string& kernel) {
   const double least = check.row.required_number("balance");
   check.figure("balance", share);
-  CheckFailure failure{CheckFailure::Kind::wasteful};
+  CheckFailureReason failure{CheckFailureReason::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   check.credit_share(share / least, failure);
@@ -183,7 +184,7 @@ void credit_load_balance(Check& check, double share, const Residency& resident,
 void credit_resident_warps(Check& check, const Residency& resident, const std::string& kernel) {
   const double least = check.row.required_number("least_warps");
   if (resident.warps >= least) return;
-  CheckFailure failure{CheckFailure::Kind::wasteful};
+  CheckFailureReason failure{CheckFailureReason::Kind::wasteful};
   failure.measured = resident.warps;
   failure.expected = least;
   check.credit_share(resident.warps / least, failure);
@@ -209,10 +210,10 @@ TEST_SUITE("lab:occupancy") {
         residency_of_shape(check, "follow", config.shape(n, check.device().multiprocessors()));
     const Work work = [&](Check& own) -> Launched {
       const auto next =
-          std::make_shared<Input<int32_t>>(own, "next", random_sector_to_sector_links(nodes));
+          std::make_shared<Input<int32_t>>(own, "next", random_next_nodes_by_sector(nodes));
       return [=, &own](const LaunchShapeRule& shape) {
         const Output<int32_t> out(own, "out", n);
-        Launch launch{grader_or_submitted_kernel_name(own, "follow"),
+        Launch launch{kernel_name_with_namespace(own, "follow"),
                       shape.shape(n, own.device().multiprocessors()),
                       {*next, out, static_cast<int>(n), steps},
                       "",
@@ -221,11 +222,12 @@ TEST_SUITE("lab:occupancy") {
         return run_to_count(own, launch);
       };
     };
-    credit_shape_time(check, "follow", config, resident,
-                      fmt::format("n {}, nodes {}, steps {}", n, nodes, steps), work,
-                      "While a warp waits, other warps can start their loads. Does the "
-                      "multiprocessor hold as many warps as it can: are there enough threads in "
-                      "the grid, and in each block?");
+    credit_time_relative_to_best_shape(
+        check, "follow", config, resident, fmt::format("n {}, nodes {}, steps {}", n, nodes, steps),
+        work,
+        "While a warp waits, other warps can start their loads. Does the "
+        "multiprocessor hold as many warps as it can: are there enough threads in "
+        "the grid, and in each block?");
   }
 
   LAB_CHECK("B4 smooth: the tile" * takes_rubric_keys("n", kSweep, kWithin)) {
@@ -246,7 +248,7 @@ TEST_SUITE("lab:occupancy") {
       const auto in = std::make_shared<Input<float>>(own, "in", random.floats(size_t{4} * n));
       return [=, &own](const LaunchShapeRule& shape) {
         const Output<float> out(own, "out", size_t{4} * n);
-        Launch launch{grader_or_submitted_kernel_name(own, "smooth"),
+        Launch launch{kernel_name_with_namespace(own, "smooth"),
                       shape_of(shape),
                       {*in, out, static_cast<int>(n)},
                       "",
@@ -255,9 +257,10 @@ TEST_SUITE("lab:occupancy") {
         return run_to_count(own, launch);
       };
     };
-    credit_shape_time(check, "smooth", config, resident, fmt::format("n {}", n), work,
-                      "A large tile leaves room for few blocks, so no block computes while another "
-                      "one loads. A small tile consists mostly of pixels of its neighbours.");
+    credit_time_relative_to_best_shape(
+        check, "smooth", config, resident, fmt::format("n {}", n), work,
+        "A large tile leaves room for few blocks, so no block computes while another "
+        "one loads. A small tile consists mostly of pixels of its neighbours.");
   }
 
   LAB_CHECK("B5 orbits: the tail" * takes_rubric_keys("n", kBalance, kLeastWarps)) {
@@ -283,7 +286,7 @@ TEST_SUITE("lab:occupancy") {
     const Input<float> row(check, "rows", std::vector<float>(32, 1.0f));
     const Output<float> out(check, "out", 1);
     const device::LaunchResult run =
-        run_to_count(check, {grader_or_submitted_kernel_name(check, "match"),
+        run_to_count(check, {kernel_name_with_namespace(check, "match"),
                              {{1}, shape.block, shape.dynamic_shared},
                              {row, row, row, row, out, 1},
                              "one row"});

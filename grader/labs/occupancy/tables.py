@@ -20,7 +20,7 @@ def measured_times_by_warps(task, form="given", n=None, starts=""):
     )
 
 
-def copy_times_by_launched_warps(form, n=LARGE_COPY):
+def copy_times_by_warps_per_sm(form, n=LARGE_COPY):
     """Measured [(launched warps per multiprocessor, ms)]."""
     rows = measured_occupancy_table().where(task="copy", form=form, n=n)
     return sorted((8 * int(row["shape"].split()[-1]), float(row["median_ms"])) for row in rows)
@@ -70,7 +70,7 @@ def occupancy_shapes_table(task, n="", form="given"):
     return markdown_table(head, rows, numeric=range(1, len(head)))
 
 
-def occupancy_copies_table():
+def copy_times_by_occupancy_table():
     """A table of measured times of a copy of 2^26 floats, by bytes in flight per thread and by number of warps."""
     table = measured_occupancy_table()
     forms = ["one float", "1 float4", "2 float4", "4 float4", "8 float4"]
@@ -134,7 +134,7 @@ def multiprocessor_utilisation(n, block, grid, multiprocessors=132):
     return n / 32 / multiprocessors / max(busy)
 
 
-def block_assignment_and_measured_times():
+def assignment_vs_measured_time_pairs():
     """[(time that follows from the assignment of blocks alone, measured time)] of the shapes of orbits with at least 8
     warps, in units of the median."""
     rows = [row for row in measured_occupancy_table().where(task="orbits") if int(row["warps"]) >= 8]
@@ -160,7 +160,7 @@ def model_agreement_table():
         )
         for task, judged in JUDGED.items()
     }
-    compared["`orbits`, by evenness"] = ("", block_assignment_and_measured_times())
+    compared["`orbits`, by evenness"] = ("", assignment_vs_measured_time_pairs())
     for name, (judged, pairs) in compared.items():
         count = len(pairs)
         first, second = (rank_of_each([pair[k] for pair in pairs]) for k in (0, 1))
@@ -189,7 +189,7 @@ def memory_space_times_table(*forms):
     )
 
 
-def predicted_time_ratios_table(most=None):
+def authors_time_predictions_table(most=None):
     """A table of ratios predicted before the measurement and of the measured ones: the `most` rows whose prediction was
     farthest off, or all rows."""
     rows = []
@@ -216,9 +216,9 @@ def predicted_time_ratios_table(most=None):
 MAKERS = {
     "occupancy_limits": occupancy_limits_table,
     "occupancy_shapes": occupancy_shapes_table,
-    "occupancy_copies": occupancy_copies_table,
+    "occupancy_copies": copy_times_by_occupancy_table,
     "occupancy_registers": times_by_register_limit_table,
     "occupancy_modelled": model_agreement_table,
-    "occupancy_predicted": predicted_time_ratios_table,
+    "occupancy_predicted": authors_time_predictions_table,
     "memory_kinds": memory_space_times_table,
 }

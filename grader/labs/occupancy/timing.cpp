@@ -20,11 +20,11 @@ WorkloadToTime timed_work_of_copy_kernel(Check& check, uint32_t n, size_t sets) 
   const InputSets<float> inputs = random_input_sets(check, sets, n);
   WorkloadToTime work = work_with_in_and_out(inputs);
   work.steps = [n](device::LoadedModule&, uint32_t multiprocessors) {
-    return std::vector<device::TimedStep>{
-        device::TimedLaunch{"copy",
-                            {{multiprocessors}, {256}},
-                            {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{1},
-                             device::KernelArgument(static_cast<int>(n))}}};
+    return std::vector<device::StepToTime>{device::LaunchToTime{
+        "copy",
+        {{multiprocessors}, {256}},
+        {device::KernelArrayArgumentIndex{0}, device::KernelArrayArgumentIndex{1},
+         device::KernelArgument(static_cast<int>(n))}}};
   };
   work.mismatch = [inputs](size_t set, const Outputs& outputs) {
     return mismatch("out", values_of<float>(outputs[0]), *inputs[set]);
@@ -32,7 +32,7 @@ WorkloadToTime timed_work_of_copy_kernel(Check& check, uint32_t n, size_t sets) 
   return work;
 }
 
-using device::TimedLaunchArrayIndex;
+using device::KernelArrayArgumentIndex;
 
 constexpr int kOrbitSteps = 32;
 
@@ -50,7 +50,7 @@ LaunchShapeRule skeleton_launch_config(Check& check) {
 struct KernelAtSubmittedConfig {
   std::string kernel;
   uint32_t n = 0;
-  std::vector<device::TimedArg> args;
+  std::vector<device::ArgOfLaunchToTime> args;
   // For a tile in dynamic shared memory: bytes per pixel, and the width of the border in pixels.
   uint32_t pixel = 0, border = 0;
   std::string inputs = "";  // what the inputs depend on besides n
@@ -63,7 +63,7 @@ struct KernelAtSubmittedConfig {
                                                       uint32_t multiprocessors) {
       const LaunchShapeRule config =
           as_given ? skeletons
-                   : launch_config(check, kernel, module, student_chosen_launch_fields(kernel));
+                   : launch_config(check, kernel, module, launch_fields_left_to_student(kernel));
       device::LaunchShape shape = config.shape(n, multiprocessors);
       if (pixel > 0) {
         const uint64_t width =
@@ -72,8 +72,8 @@ struct KernelAtSubmittedConfig {
         shape.dynamic_shared =
             static_cast<uint32_t>(std::min<uint64_t>(pixel * (width + border), UINT32_MAX / 2));
       }
-      return std::vector<device::TimedStep>{
-          device::TimedLaunch{grader_or_submitted_kernel_name(kernel, module), shape, args}};
+      return std::vector<device::StepToTime>{
+          device::LaunchToTime{kernel_name_with_namespace(kernel, module), shape, args}};
     };
     made.mismatch = std::move(mismatch);
     made.given = {kernel, inputs};
@@ -85,22 +85,22 @@ struct KernelAtSubmittedConfig {
 // and in the skeleton's, each to an array of its own. All sets have the expected values `want`.
 template <class T>
 WorkloadToTime work_in_own_and_skeleton_shape(Check& check, KernelAtSubmittedConfig shaped,
-                                              std::vector<device::TimedLaunchArray> inputs,
+                                              std::vector<device::KernelArrayArgument> inputs,
                                               std::shared_ptr<const std::vector<T>> want,
                                               double tolerance,
                                               const std::vector<device::KernelArgument>& numbers) {
   WorkloadToTime work;
   work.arrays = std::move(inputs);
   const size_t out = work.arrays.size();
-  for (const device::TimedLaunchArray& array : work.arrays) work.bytes += array.bytes;
+  for (const device::KernelArrayArgument& array : work.arrays) work.bytes += array.bytes;
   work.bytes += want->size() * sizeof(T);
   work.arrays.push_back(output_array<T>("out", want->size()));
   work.arrays.push_back(output_array<T>("out of the given shape", want->size()));
   const auto version = [&](bool as_given) {
     const size_t index = out + (as_given ? 1 : 0);
     shaped.args.clear();
-    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(TimedLaunchArrayIndex{i});
-    shaped.args.emplace_back(TimedLaunchArrayIndex{index});
+    for (size_t i = 0; i < out; ++i) shaped.args.emplace_back(KernelArrayArgumentIndex{i});
+    shaped.args.emplace_back(KernelArrayArgumentIndex{index});
     for (const device::KernelArgument& number : numbers) shaped.args.emplace_back(number);
     return shaped.timed_version(check, as_given, [=](size_t, const Outputs& outputs) {
       return mismatch("out", values_of<T>(outputs[as_given ? 1 : 0]), *want, tolerance);
@@ -113,7 +113,7 @@ WorkloadToTime work_in_own_and_skeleton_shape(Check& check, KernelAtSubmittedCon
 
 WorkloadToTime timed_work_of_follow_kernel(Check& check, uint32_t n, uint32_t nodes,
                                            uint32_t steps) {
-  const std::vector<int32_t> next = random_sector_to_sector_links(nodes);
+  const std::vector<int32_t> next = random_next_nodes_by_sector(nodes);
   auto want = std::make_shared<std::vector<int32_t>>(n);
   for (uint32_t i = 0; i < n; ++i) {
     int32_t at = static_cast<int32_t>(i);
@@ -166,7 +166,7 @@ WorkloadToTime timed_work_of_orbits_kernel(Check& check, uint32_t n, double tole
 }
 
 // Values are multiples of 1/8, so that sums of their products are exact.
-WorkloadToTime timed_work_of_match_kernel(Check& check, uint32_t n) {
+WorkloadToTime timed_work_of_row_dot_products(Check& check, uint32_t n) {
   constexpr size_t kColumns = 32, kArrays = 4;
   Random random(n);
   std::vector<std::vector<float>> rows(kArrays, std::vector<float>(kColumns * n));
@@ -179,7 +179,7 @@ WorkloadToTime timed_work_of_match_kernel(Check& check, uint32_t n) {
       sum += rows[0][k] * rows[1][k] + rows[2][k] * rows[3][k];
     (*want)[row] = sum;
   }
-  std::vector<device::TimedLaunchArray> inputs;
+  std::vector<device::KernelArrayArgument> inputs;
   for (size_t i = 0; i < kArrays; ++i)
     inputs.push_back(input_array(std::string(1, "abcd"[i]), rows[i]));
   return work_in_own_and_skeleton_shape<float>(check, {"match", n, {}}, std::move(inputs), want, 0,
@@ -191,7 +191,7 @@ WorkloadToTime timed_work_of_match_kernel(Check& check, uint32_t n) {
 WorkloadToTime timed_work_of_trace_kernel(Check& check, uint32_t n, uint32_t steps,
                                           double tolerance, size_t sets) {
   constexpr uint32_t kBlock = 1024;
-  const auto fields = generate_host_input_sets<VectorAtFieldCell>(
+  const auto fields = generate_host_input_sets<FieldCellStepAndValue>(
       check, sets, [](Random& random) { return random_vector_field(random.bits()); });
   const std::vector<float> start = clustered_particle_positions(n, 0);
   WorkloadToTime work;
@@ -202,11 +202,11 @@ WorkloadToTime timed_work_of_trace_kernel(Check& check, uint32_t n, uint32_t ste
   const auto version = [&](bool as_given) {
     TimedVersion made;
     made.steps = [=](device::LoadedModule& module, uint32_t) {
-      return std::vector<device::TimedStep>{device::TimedLaunch{
-          as_given ? grader_or_submitted_kernel_name("trace_as_given", module) : "trace",
+      return std::vector<device::StepToTime>{device::LaunchToTime{
+          as_given ? kernel_name_with_namespace("trace_as_given", module) : "trace",
           {{blocks_for(n, kBlock)}, {kBlock}},
-          {TimedLaunchArrayIndex{0}, TimedLaunchArrayIndex{1},
-           TimedLaunchArrayIndex{size_t{as_given ? 3u : 2u}}, static_cast<int>(n),
+          {KernelArrayArgumentIndex{0}, KernelArrayArgumentIndex{1},
+           KernelArrayArgumentIndex{size_t{as_given ? 3u : 2u}}, static_cast<int>(n),
            static_cast<int>(steps)}}};
     };
     made.mismatch = [=](size_t set, const Outputs& outputs) {
@@ -220,8 +220,8 @@ WorkloadToTime timed_work_of_trace_kernel(Check& check, uint32_t n, uint32_t ste
   return work;
 }
 
-void check_launch_shape_speed(Check& check, const std::string& kernel, const std::string& before,
-                              MakeWork make) {
+void credit_launch_shape_speedup(Check& check, const std::string& kernel, const std::string& before,
+                                 MakeWork make) {
   StepCheckWorkload step;
   step.kernel = kernel;
   step.before = kernel + " as given";
@@ -237,7 +237,7 @@ const RubricKey kSkeleton = wholes("skeleton", 1, 1024, 2),
 
 TEST_SUITE("lab:occupancy") {
   LAB_CHECK("D1 copy: time with 8 warps" * keys_of_speed_check()) {
-    credit_speed(check, {"copy", timed_work_of_copy_kernel});
+    credit_bandwidth_vs_copy(check, {"copy", timed_work_of_copy_kernel});
   }
 
   LAB_CHECK("D2 follow: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
@@ -245,10 +245,10 @@ TEST_SUITE("lab:occupancy") {
                                                   "steps.share_of_gain", "steps.least_gain")) {
     const uint32_t nodes = check.row.required_count("nodes"),
                    steps = check.row.required_count("steps_of_each");
-    check_launch_shape_speed(check, "follow", "the given shape",
-                             [=](Check& check, uint32_t n, size_t) {
-                               return timed_work_of_follow_kernel(check, n, nodes, steps);
-                             });
+    credit_launch_shape_speedup(check, "follow", "the given shape",
+                                [=](Check& check, uint32_t n, size_t) {
+                                  return timed_work_of_follow_kernel(check, n, nodes, steps);
+                                });
   }
 
   LAB_CHECK("D3 trace: time" * takes_rubric_keys("n", "n_modelled", kStepsOfEach,
@@ -256,37 +256,37 @@ TEST_SUITE("lab:occupancy") {
                                                  "steps.least_gain")) {
     const uint32_t steps = check.row.required_count("steps_of_each");
     const double tolerance = relative_tolerance(check);
-    check_launch_shape_speed(check, "trace", "the given bounds",
-                             [=](Check& check, uint32_t n, size_t sets) {
-                               return timed_work_of_trace_kernel(check, n, steps, tolerance, sets);
-                             });
+    credit_launch_shape_speedup(
+        check, "trace", "the given bounds", [=](Check& check, uint32_t n, size_t sets) {
+          return timed_work_of_trace_kernel(check, n, steps, tolerance, sets);
+        });
   }
 
   LAB_CHECK("D4 smooth: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
                                                   "relative_tolerance", "steps.share_of_gain",
                                                   "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_launch_shape_speed(check, "smooth", "the given shape",
-                             [=](Check& check, uint32_t n, size_t) {
-                               return timed_work_of_smooth_kernel(check, n, tolerance);
-                             });
+    credit_launch_shape_speedup(check, "smooth", "the given shape",
+                                [=](Check& check, uint32_t n, size_t) {
+                                  return timed_work_of_smooth_kernel(check, n, tolerance);
+                                });
   }
 
   LAB_CHECK("D5 orbits: time" * takes_rubric_keys("n", "n_modelled", kSkeleton,
                                                   "relative_tolerance", "steps.share_of_gain",
                                                   "steps.least_gain")) {
     const double tolerance = relative_tolerance(check);
-    check_launch_shape_speed(check, "orbits", "the given shape",
-                             [=](Check& check, uint32_t n, size_t) {
-                               return timed_work_of_orbits_kernel(check, n, tolerance);
-                             });
+    credit_launch_shape_speedup(check, "orbits", "the given shape",
+                                [=](Check& check, uint32_t n, size_t) {
+                                  return timed_work_of_orbits_kernel(check, n, tolerance);
+                                });
   }
 
   LAB_CHECK("D6 match: time" *
             takes_rubric_keys("n", kSkeleton, "steps.share_of_gain", "steps.least_gain")) {
-    check_launch_shape_speed(
+    credit_launch_shape_speedup(
         check, "match", "the given shape",
-        [](Check& check, uint32_t n, size_t) { return timed_work_of_match_kernel(check, n); });
+        [](Check& check, uint32_t n, size_t) { return timed_work_of_row_dot_products(check, n); });
   }
 }
 

@@ -162,13 +162,13 @@ void LaunchCounterVerdict::explain_excess(Counter counter) const {
   }
 }
 
-void LaunchCounterVerdict::credit_counter_of_this_step(Counter counter, double limit,
-                                                       const std::string& idea) {
+void LaunchCounterVerdict::credit_counter_against_limit(Counter counter, double limit,
+                                                        const std::string& idea) {
   const CounterWords words = counter_words(counter);
   const double got = reached(counter);
   show_counts(check_, got, limit, words);
   check_.figure(std::string("ideal_") + words.key, limit);
-  credit_working_share(check_, run_);
+  reduce_points_for_idle_threads(check_, run_);
   check_.limit_credit_to_share(limit, got);
   if (got <= limit) return;
   explain_excess(counter);
@@ -180,7 +180,7 @@ void LaunchCounterVerdict::credit_working_lanes(
   const NormalisedReductionCounts& counts = needed ? *needed : counts_;
   const double share = counts.lanes / 32, least = check_.row.required_number("min_access_share");
   if (counts.accesses == 0 || share >= least) return;
-  CheckFailure failure{CheckFailure::Kind::wasteful};
+  CheckFailureReason failure{CheckFailureReason::Kind::wasteful};
   failure.measured = share;
   failure.expected = least;
   check_.credit_share(share / least, failure);
@@ -249,7 +249,7 @@ void LaunchCounterVerdict::require_no_later_step(
   }
   check_.measured("another step");
   check_.expected("this one");
-  CheckFailure failure{CheckFailure::Kind::other_version};
+  CheckFailureReason failure{CheckFailureReason::Kind::other_version};
   failure.detail = words.key;
   failure.measured = got;
   failure.expected = least;

@@ -47,7 +47,7 @@ class LaunchCounterVerdict {
   void record_figures() const;
   // Checks the counter that the step improves. Credit is limit / reached, and the table shows the
   // count; `idea` is the hint.
-  void credit_counter_of_this_step(Counter counter, double limit, const std::string& idea);
+  void credit_counter_against_limit(Counter counter, double limit, const std::string& idea);
   // Checks a counter that an earlier step has improved. Credit is limit / reached, and the message
   // mentions the counter only if points are lost.
   void limit_credit_by_earlier_counter(Counter counter, double limit);

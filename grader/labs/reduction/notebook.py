@@ -24,7 +24,7 @@ def published_g80_value_by_kernel(metric):
     return {row["kernel"]: float(row["value"]) for row in rows if row["kernel"] in STEPS}
 
 
-def step_speed_ups_with_source():
+def published_step_speed_ups():
     """For the report page: ({version: documented speed-up over the version before}, the source, a note)."""
     return published_g80_value_by_kernel("step speed-up"), "SYSU Lecture, a G80", "A G80 has no caches and 16 banks"
 
@@ -48,7 +48,7 @@ def bandwidths(times, n=LECTURE):
     return {name: 4 * n / ms / 1e6 for name, ms in times.items()}
 
 
-def student_measured_times(n=LECTURE, folder=ROOT / "build"):
+def read_measured_kernel_times(n=LECTURE, folder=ROOT / "build"):
     """The student's own measured times, if grader/labs/reduction/measure/measure.sh was run: ({version: ms},
     device)."""
     for path in sorted(Path(folder).glob("*-reduction.csv")):
@@ -103,9 +103,9 @@ def modelled_ms_by_version(lab):
     return {v: 1e3 * seconds for v, seconds in metric_by_version(lab, "modelled_seconds").items()}
 
 
-def times_by_data_source(lab, device):
+def times_by_provenance(lab, device):
     """{source: {version: ms}} for LECTURE ints."""
-    mine, card = student_measured_times()
+    mine, card = read_measured_kernel_times()
     return {
         "documented: G80": published_g80_value_by_kernel("time"),
         "measured: H200": measured_times(),
@@ -114,21 +114,21 @@ def times_by_data_source(lab, device):
     }
 
 
-def speed_ups_by_data_source(times):
-    """From times_by_data_source(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
+def step_total_speed_ups_by_provenance(times):
+    """From times_by_provenance(): speed-ups over the version before and over v1, {source: {version: speed-up}}."""
     found = [{kind: step_and_total_speed_ups(ms)[k] for kind, ms in times.items() if "v1" in ms} for k in (0, 1)]
     for series, metric in zip(found, ("step", "cumulative")):
         series["documented: G80"] = published_g80_value_by_kernel(f"{metric} speed-up")
     return found
 
 
-def bandwidths_by_data_source(times):
-    """From times_by_data_source(): {source: {version: GB/s}}."""
+def bandwidths_by_provenance(times):
+    """From times_by_provenance(): {source: {version: GB/s}}."""
     rates = {kind: bandwidths(ms) for kind, ms in times.items()}
     return rates | {"documented: G80": published_g80_value_by_kernel("bandwidth")}
 
 
-def times_beside_cub(task):
+def measured_times_with_cub(task):
     """The times of a task of h200-reduction beside CUB's: labels, {"measured: v7": {"2^20": ms}, ...}."""
     sizes = {f"2^{n.bit_length() - 1}": measured_times(n, task) for n in SIZES}
     forms = ("v7", "v8", "CUB")
@@ -146,7 +146,7 @@ TUTORIAL_FORMS = {  # {kernel of the tutorial: the form of our measurement with 
 }
 
 
-def tutorial_times_by_data_source():
+def tutorial_times_by_provenance():
     """({kernel: ms} documented, {kernel: ms} modelled, {kernel: ms} measured)."""
     then, now = tables.read_documented_table("reduce_ladder"), tables.read_measured_table("h200-reduction")
     documented = {k: then.value("value", kernel=k, metric="Duration") for k in TUTORIAL_FORMS}

@@ -21,7 +21,7 @@ std::string reduce_v1_line_counter_table(Check& check) {
   Input<int> in(check, "in", ints_without_sum_overflow(random, size_t{block} * blocks));
   Output<int> out(check, "out", blocks);
   const device::LaunchResult launched =
-      run_to_count(check, {grader_or_submitted_kernel_name(check, "reduce_v1"),
+      run_to_count(check, {kernel_name_with_namespace(check, "reduce_v1"),
                            {{blocks}, {block}},
                            {in, out},
                            "reduce_v1"});
@@ -46,7 +46,7 @@ std::string reduce_v1_line_counter_table(Check& check) {
 // affects the points.
 void show_reports_of_faulty_kernel(Check& check, const std::string& name, uint32_t block,
                                    uint32_t n) {
-  device::Kernel* kernel = check.session.module.find(grader_or_submitted_kernel_name(check, name));
+  device::Kernel* kernel = check.session.module.find(kernel_name_with_namespace(check, name));
   if (!kernel) return;
   Random random = check.random();
   Input<int> in(check, "in", ints_without_sum_overflow(random, n));

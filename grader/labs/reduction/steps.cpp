@@ -47,8 +47,8 @@ device::LaunchResult launch_and_check_step(Check& check, const ReductionVersion&
     const auto first = in.values().begin() + static_cast<ptrdiff_t>(b * part);
     want[b] = std::accumulate(first, first + static_cast<ptrdiff_t>(part), 0);
   }
-  lose_if_sum_is_wrong(check, fmt::format("blocks of {}", block), setting,
-                       check.line_of(step.kernel), mismatch("out", out.read(), want));
+  lose_if_wrong_sum_text_given(check, fmt::format("blocks of {}", block), setting,
+                               check.line_of(step.kernel), mismatch("out", out.read(), want));
   end_if_repetition_done(check);
   return launched;
 }
@@ -108,7 +108,7 @@ double limit_for_block_size(Check& check, Counter counter, uint32_t block) {
 // Counts a small launch of the kernel without its needless work; nullopt if it has no needless
 // work.
 std::optional<NormalisedReductionCounts> counts_of_run_without_needless_work(
-    Check& check, const ReductionVersion& step, uint32_t block, Work work) {
+    Check& check, const ReductionVersion& step, uint32_t block, RemovableInstructions work) {
   constexpr uint32_t kBlocks = 2;
   constexpr uint64_t kMost = 100'000;  // without an access, a loop may be endless
   Random random = check.random();
@@ -124,7 +124,7 @@ std::optional<NormalisedReductionCounts> counts_of_run_without_needless_work(
     if (run.fault || has_hazard_finding(run) || out.read() != want) return std::nullopt;
     return run;
   };
-  const auto found = find_needless_work(check, step.kernel_name(block), work, attempt);
+  const auto found = find_removable_instructions(check, step.kernel_name(block), work, attempt);
   if (!found) return std::nullopt;
   return NormalisedReductionCounts(*found->run.counters, kBlocks, static_cast<double>(in.count()));
 }
@@ -141,15 +141,16 @@ class ReductionStepCounterCheck {
 
   void require_no_later_step(Counter counter, const std::string& later) {
     verdict_.require_no_later_step(counter, later, [this](Counter needed) {
-      needed_ = counts_of_run_without_needless_work(
-          check_, step_, main_.block,
-          needed == Counter::barriers ? Work::barriers : Work::shared_accesses);
+      needed_ = counts_of_run_without_needless_work(check_, step_, main_.block,
+                                                    needed == Counter::barriers
+                                                        ? RemovableInstructions::barriers
+                                                        : RemovableInstructions::shared_accesses);
       return needed_;
     });
   }
-  void credit_counter_of_this_step(Counter counter, const std::string& idea) {
-    verdict_.credit_counter_of_this_step(counter,
-                                         limit_for_block_size(check_, counter, main_.block), idea);
+  void credit_counter_against_limit(Counter counter, const std::string& idea) {
+    verdict_.credit_counter_against_limit(counter,
+                                          limit_for_block_size(check_, counter, main_.block), idea);
     counters_.push_back(counter);
   }
   void limit_credit_by_earlier_counter(Counter counter) {
@@ -237,7 +238,7 @@ TEST_SUITE("lab:reduction") {
         "v2 adds the same words as v1: they are 2 * distance apart, in few banks. "
         "Avoiding these conflicts is v3's idea.");
     v2.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v2.credit_counter_of_this_step(
+    v2.credit_counter_against_limit(
         Counter::accesses,
         "An access of a warp costs the same for one lane as for 32. In the step at "
         "distance d, the threads with t % (2 * d) == 0 add: which threads would add "
@@ -256,7 +257,7 @@ TEST_SUITE("lab:reduction") {
                                                  least("least_barriers"), kBlocks, kMany)) {
     ReductionStepCounterCheck v3(check, kV3);
     v3.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v3.credit_counter_of_this_step(
+    v3.credit_counter_against_limit(
         Counter::wavefronts,
         "A sum does not depend on which two words are added first. Which order of "
         "distances lets neighbouring threads read neighbouring words in every step?");
@@ -276,7 +277,7 @@ TEST_SUITE("lab:reduction") {
                                                  least("least_barriers"), kBlocks, kMany)) {
     ReductionStepCounterCheck v4(check, kV4);
     v4.require_no_later_step(Counter::barriers, kBarrierEachStep);
-    v4.credit_counter_of_this_step(
+    v4.credit_counter_against_limit(
         Counter::idle_lanes,
         "Begin with your v3. A thread that has two elements can add them in a register, "
         "before it writes anything to shared memory.");
@@ -296,7 +297,7 @@ TEST_SUITE("lab:reduction") {
                                                least("least_accesses"), kBlocks, kMany)) {
     ReductionStepCounterCheck v5(check, kV5);
     v5.require_no_later_step(Counter::accesses, kTreeInMemory);
-    v5.credit_counter_of_this_step(
+    v5.credit_counter_against_limit(
         Counter::barriers,
         "Begin with your v4. Once 64 sums are left, which warps still add, and which "
         "warps wait for them at every barrier?");
@@ -315,7 +316,7 @@ TEST_SUITE("lab:reduction") {
                                                    least("least_accesses"), kBlocks, kMany)) {
     ReductionStepCounterCheck v6(check, kV6);
     v6.require_no_later_step(Counter::accesses, kTreeInMemory);
-    v6.credit_counter_of_this_step(
+    v6.credit_counter_against_limit(
         Counter::instructions,
         "Begin with your v5. Which instructions of the loop do not add, and which of "
         "these can the compiler do if it knows the block's size? It knows kThreads.");

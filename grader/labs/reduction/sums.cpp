@@ -93,12 +93,13 @@ uint32_t random_from_range(Check& check, const std::string& key, Random& random)
   return least + random.below(static_cast<uint32_t>(range.at(1)) - least + 1);
 }
 
-void lose_if_sum_is_wrong(Check& check, const std::string& cell, const std::string& launch,
-                          int line, const std::string& wrong) {
+void lose_if_wrong_sum_text_given(Check& check, const std::string& cell, const std::string& launch,
+                                  int line, const std::string& wrong) {
   if (wrong.empty()) return;
   check.measured("wrong, " + cell);
   check.expected("right");
-  check.fail_and_throw({CheckFailure::Kind::wrong_result, launch}, line, launch + ": " + wrong);
+  check.fail_and_throw({CheckFailureReason::Kind::wrong_result, launch}, line,
+                       launch + ": " + wrong);
 }
 
 }  // namespace lab32::checks::reduction

@@ -45,9 +45,10 @@ std::string partial_sum_note(const std::vector<int>& in, int64_t sum, uint64_t b
 // A random whole number from the range, two numbers, that the check's rubric row has under `key`.
 uint32_t random_from_range(Check& check, const std::string& key, Random& random);
 
-// Loses the check if `wrong` is not empty. `launch` names the launch in the message, and `cell` in
-// the narrow column of the score report.
-void lose_if_sum_is_wrong(Check& check, const std::string& report_cell, const std::string& launch,
-                          int line, const std::string& wrong_sum_text);
+// Loses the check if `wrong_sum_text` is not empty. `launch` names the launch in the message, and
+// `report_cell` in the narrow column of the score report.
+void lose_if_wrong_sum_text_given(Check& check, const std::string& report_cell,
+                                  const std::string& launch, int line,
+                                  const std::string& wrong_sum_text);
 
 }  // namespace lab32::checks::reduction

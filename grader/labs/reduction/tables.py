@@ -16,7 +16,7 @@ from lab32.labs.reduction.notebook import (
 )
 
 
-def ratio_or_blank(values, name):
+def value_text_or_blank(values, name):
     return f"{values[name]:.2f}" if name in values else ""
 
 
@@ -33,10 +33,10 @@ def g80_times_table(device):
             [
                 v,
                 *old,
-                ratio_or_blank(then[2], v),
+                value_text_or_blank(then[2], v),
                 f"{1000 * today[v]:.1f} µs",
                 f"{rates[v]:.0f}",
-                ratio_or_blank(step, v),
+                value_text_or_blank(step, v),
             ]
         )
     head = ["", "G80", "GB/s", "step", "H200", "GB/s", "step"]
@@ -46,7 +46,7 @@ def g80_times_table(device):
 LOADS = ["one load at a time", "four loads", "four loads, int4", "pieces"]
 
 
-def v7_times_by_load_table(device, n):
+def v7_times_by_load_form_table(device, n):
     """A table of the times of v7's loop, by the way in which its threads load."""
     table = tables.read_measured_table(f"{device}-reduction")
     rows = []
@@ -168,7 +168,7 @@ def wrong_sums_table(device):
 
 MAKERS = {
     "g80_ladder": g80_times_table,
-    "reduced": v7_times_by_load_table,
+    "reduced": v7_times_by_load_form_table,
     "by_block": block_size_table,
     "reduction_counters": reduction_counters_table,
     "beside_cub": cub_comparison_table,

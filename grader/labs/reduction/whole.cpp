@@ -39,7 +39,7 @@ LaunchShapeRule launch_record_of(Check& check, const WholeSumVersion& version) {
   const std::vector<double> blocks = check.row.required_numbers("blocks");
   if (std::find(blocks.begin(), blocks.end(), record.block) == blocks.end())
     check.fail_and_throw(
-        {CheckFailure::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
+        {CheckFailureReason::Kind::invalid, "", fmt::format("LAB32_LAUNCH({})", version.kernel)},
         line_of_version(check, version),
         fmt::format("LAB32_LAUNCH: .block = {} of {}; the kernel is instantiated for 64, 128, "
                     "256, 512 and 1024 threads.",
@@ -137,8 +137,8 @@ device::LaunchResult launch_and_check_sum(Check& check, const WholeSumVersion& v
           "one launch to the next. Which of your variables does not begin with the "
           "value that the kernel expects?";
   }
-  lose_if_sum_is_wrong(check, fmt::format("n = {}", n), setting, line_of_version(check, version),
-                       wrong);
+  lose_if_wrong_sum_text_given(check, fmt::format("n = {}", n), setting,
+                               line_of_version(check, version), wrong);
   end_if_repetition_done(check);
   return launched;
 }
@@ -238,7 +238,7 @@ void credit_instructions(Check& check, const WholeSumVersion& version, const std
   LaunchCounterVerdict verdict(check, *ints.run, launch_record_of(check, version).block,
                                ints.shape.grid.count(), ints.elements);
   verdict.record_figures();
-  verdict.credit_counter_of_this_step(Counter::instructions, limit, idea);
+  verdict.credit_counter_against_limit(Counter::instructions, limit, idea);
   limit_counters_of_float_run(check, version, [&](const WholeSumLaunch& floats, double) {
     LaunchCounterVerdict(check, *floats.run, launch_record_of(check, version).block,
                          floats.shape.grid.count(), floats.elements)
@@ -255,7 +255,7 @@ void credit_grid_threads_per_sm(Check& check, const WholeSumLaunch& launched, in
   const double each = static_cast<double>(shape.grid.count() * shape.block.count()) /
                       check.device().multiprocessors();
   const double least = check.row.required_number("threads");
-  CheckFailure few{CheckFailure::Kind::wasteful};
+  CheckFailureReason few{CheckFailureReason::Kind::wasteful};
   few.measured = each;
   few.expected = least;
   check.credit_share(each / least, few);
@@ -334,7 +334,7 @@ TEST_SUITE("lab:reduction") {
     credit_requests(check, *counted_launch<int>(check, kV8).run, sectors, requests,
                     line_of_version(check, kV8));
     limit_counters_of_float_run(check, kV8, [&](const WholeSumLaunch& floats, double scale) {
-      credit_working_share(check, *floats.run);
+      reduce_points_for_idle_threads(check, *floats.run);
       const counters::Counters& c = counters_of(check, *floats.run, Counted::global);
       limit_credit_on_float_input(check, "sectors", scale * sectors, c.global_sectors(), floats);
       limit_credit_on_float_input(check, "requests", scale * requests, c.global_requests(), floats);
@@ -343,7 +343,7 @@ TEST_SUITE("lab:reduction") {
 
   LAB_CHECK("v8: threads" * takes_rubric_keys("min_working_share", kThreads, kElementsV8)) {
     const WholeSumLaunch launched = counted_launch<int>(check, kV8);
-    credit_working_share(check, *launched.run);
+    reduce_points_for_idle_threads(check, *launched.run);
     const double each =
         static_cast<double>(launched.shape.grid.count() * launched.shape.block.count()) /
         check.device().multiprocessors();

@@ -38,7 +38,8 @@ struct CountersAddedOverPasses {
 
 // Models caches and time only if requested, because modelling them costs as much as the rest of a
 // launch.
-device::LaunchOptions::Model model_if_requested(Check& check, device::LaunchOptions::Model model) {
+device::LaunchOptions::Model model_unless_times_disabled(Check& check,
+                                                         device::LaunchOptions::Model model) {
   return check.session.setup.modelled_times ? model : device::LaunchOptions::Model::none;
 }
 
@@ -93,7 +94,7 @@ CountersAddedOverPasses sum_ones_in_passes(Check& check, const std::string& kern
     const Output<float> out(check, "out", blocks_for(in.count(), 2 * kBlock));
     const device::LaunchResult launched =
         run(check, pass(in, out, fmt::format("pass {}, n = {}", total.passes + 1, in.count()),
-                        first ? Model::none : model_if_requested(check, Model::warm)));
+                        first ? Model::none : model_unless_times_disabled(check, Model::warm)));
     total.add_launch(counters_of(check, launched));
     if (!first) total.add_modelled_pass_seconds(check, predicted_seconds(launched));
     left = out.read();
@@ -114,11 +115,12 @@ CountersAddedOverPasses given_atomic_sum_counters(Check& check, uint32_t n) {
   const auto count = [&](uint32_t part) {
     const Input<float> in(check, "in", ones(part));
     const Output<float> sum(check, "total", std::vector<float>(1, 0));
-    return run_to_count(check, {grader_or_submitted_kernel_name(check, "reduce_atomic<float>"),
-                                {{blocks_for(part, kBlock)}, {kBlock}},
-                                {in, sum, static_cast<int>(part)},
-                                "",
-                                model_if_requested(check, device::LaunchOptions::Model::cold)});
+    return run_to_count(check,
+                        {kernel_name_with_namespace(check, "reduce_atomic<float>"),
+                         {{blocks_for(part, kBlock)}, {kBlock}},
+                         {in, sum, static_cast<int>(part)},
+                         "",
+                         model_unless_times_disabled(check, device::LaunchOptions::Model::cold)});
   };
   total.add_launch(counters_of(check, count(n / kPart)), kPart);
   total.add_modelled_pass_seconds(check, modelled_cold_l2_seconds(check, count, n));

@@ -294,7 +294,7 @@ def draw_floats_around_2_to_24():
     return drawing
 
 
-def draw_measured_times():
+def draw_times_on_h200():
     """Draws the times of several ways to sum on an H200, and the Shuffle Lesson's ratios beside ours."""
     table = tables.read_measured_table("h200-shuffle")
     drawing = Drawing(760, 516, "What a sum of 2^24 floats takes on an H200")
@@ -354,5 +354,5 @@ FIGURES = {
     "shuffle/lanes.svg": draw_source_lanes,
     "shuffle/merge.svg": draw_merge_of_moments,
     "shuffle/spacing.svg": draw_floats_around_2_to_24,
-    "shuffle/measured.svg": draw_measured_times,
+    "shuffle/measured.svg": draw_times_on_h200,
 }

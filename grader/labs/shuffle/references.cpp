@@ -23,7 +23,7 @@ double largest_magnitude(const std::vector<float>& row) {
 
 }  // namespace
 
-const char* name_of(RowValuePattern kind) {
+const char* row_value_pattern_text(RowValuePattern kind) {
   switch (kind) {
     case RowValuePattern::noise:
       return "noise between -1 and 1";

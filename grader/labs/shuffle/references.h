@@ -30,7 +30,7 @@ enum class RowValuePattern {
 };
 
 // "10000 and a little noise": for messages.
-const char* name_of(RowValuePattern kind);
+const char* row_value_pattern_text(RowValuePattern kind);
 
 // Makes n >= 1 values. In a `padded` row some values at the end, never all, are -infinity; in a row
 // of `nothing` all are. The values of all other kinds are finite.

@@ -40,7 +40,7 @@ const RowValuePatterns kAny = {
     RowValuePattern::steep,       RowValuePattern::padded,   RowValuePattern::largest,
     RowValuePattern::lowest,      RowValuePattern::nothing};
 
-struct PatternedTestRows {
+struct PatternedInputMatrix {
   RowValuePatterns kinds;  // one row of each
   uint32_t columns = 0;
   std::vector<std::vector<float>> rows;
@@ -53,23 +53,24 @@ struct PatternedTestRows {
   }
 };
 
-PatternedTestRows make_table(Random& random, const RowValuePatterns& kinds, uint32_t columns) {
-  PatternedTestRows table{kinds, columns, {}};
+PatternedInputMatrix make_table(Random& random, const RowValuePatterns& kinds, uint32_t columns) {
+  PatternedInputMatrix table{kinds, columns, {}};
   for (RowValuePattern kind : kinds) table.rows.push_back(make_row(kind, random, columns));
   return table;
 }
 
-std::string setting_of(const PatternedTestRows& table) {
+std::string setting_of(const PatternedInputMatrix& table) {
   return fmt::format("{} x {}", table.count(), table.columns);
 }
 
-std::string row_message_prefix(const PatternedTestRows& table, size_t row) {
-  return fmt::format("In row {} ({}): ", row, name_of(table.kinds[row]));
+std::string row_message_prefix(const PatternedInputMatrix& table, size_t row) {
+  return fmt::format("In row {} ({}): ", row, row_value_pattern_text(table.kinds[row]));
 }
 
 // Checks the result of a kernel that writes one number per row.
-void check_number_per_row(Check& check, const std::string& kernel, const PatternedTestRows& table,
-                          const Output<float>& out, const std::vector<ExpectedValue>& want) {
+void compare_output_number_per_row(Check& check, const std::string& kernel,
+                                   const PatternedInputMatrix& table, const Output<float>& out,
+                                   const std::vector<ExpectedValue>& want) {
   const std::vector<float> got = out.read();
   const std::string wrong = value_mismatch(out.name(), got, want);
   if (wrong.empty()) return;
@@ -80,7 +81,7 @@ void check_number_per_row(Check& check, const std::string& kernel, const Pattern
 }
 
 // Checks the result of a kernel that writes one output row for each input row.
-void check_output_rows(Check& check, const std::string& kernel, const PatternedTestRows& table,
+void check_output_rows(Check& check, const std::string& kernel, const PatternedInputMatrix& table,
                        const Output<float>& out,
                        const std::vector<std::vector<ExpectedValue>>& want) {
   const std::vector<float> got = out.read();
@@ -96,7 +97,7 @@ void check_output_rows(Check& check, const std::string& kernel, const PatternedT
 
 // Launches row_range or row_moments, which have a warp per row and write two numbers.
 device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
-                                      const PatternedTestRows& table, Output<float>& first,
+                                      const PatternedInputMatrix& table, Output<float>& first,
                                       Output<float>& second) {
   Input<float> in(check, "in", table.all_values());
   return run(check,
@@ -109,7 +110,7 @@ device::LaunchResult run_warp_per_row(Check& check, const std::string& kernel,
 device::LaunchResult run_and_check_row_min_max(Check& check, const RowValuePatterns& kinds,
                                                uint32_t columns) {
   Random random = check.random();
-  const PatternedTestRows table = make_table(random, kinds, columns);
+  const PatternedInputMatrix table = make_table(random, kinds, columns);
   Output<float> low(check, "low", table.count()), high(check, "high", table.count());
   device::LaunchResult launched = run_warp_per_row(check, "row_range", table, low, high);
   std::vector<ExpectedValue> lowest, highest;
@@ -117,15 +118,15 @@ device::LaunchResult run_and_check_row_min_max(Check& check, const RowValuePatte
     lowest.push_back({*std::min_element(row.begin(), row.end()), 0});
     highest.push_back({*std::max_element(row.begin(), row.end()), 0});
   }
-  check_number_per_row(check, "row_range", table, low, lowest);
-  check_number_per_row(check, "row_range", table, high, highest);
+  compare_output_number_per_row(check, "row_range", table, low, lowest);
+  compare_output_number_per_row(check, "row_range", table, high, highest);
   return launched;
 }
 
 device::LaunchResult run_and_check_row_moments(Check& check, const RowValuePatterns& kinds,
                                                uint32_t columns) {
   Random random = check.random();
-  const PatternedTestRows table = make_table(random, kinds, columns);
+  const PatternedInputMatrix table = make_table(random, kinds, columns);
   Output<float> mean(check, "mean", table.count()), variance(check, "variance", table.count());
   device::LaunchResult launched = run_warp_per_row(check, "row_moments", table, mean, variance);
   std::vector<ExpectedValue> means, variances;
@@ -133,15 +134,15 @@ device::LaunchResult run_and_check_row_moments(Check& check, const RowValuePatte
     means.push_back(mean_of(row));
     variances.push_back(variance_of(row));
   }
-  check_number_per_row(check, "row_moments", table, mean, means);
-  check_number_per_row(check, "row_moments", table, variance, variances);
+  compare_output_number_per_row(check, "row_moments", table, mean, means);
+  compare_output_number_per_row(check, "row_moments", table, variance, variances);
   return launched;
 }
 
 device::LaunchResult run_and_check_softmax(Check& check, const RowValuePatterns& kinds,
                                            uint32_t columns) {
   Random random = check.random();
-  const PatternedTestRows table = make_table(random, kinds, columns);
+  const PatternedInputMatrix table = make_table(random, kinds, columns);
   Input<float> in(check, "in", table.all_values());
   Output<float> out(check, "out", in.count());
   device::LaunchResult launched = run(check, {"softmax",
@@ -162,7 +163,7 @@ float random_epsilon(Random& random) {
 device::LaunchResult run_and_check_layer_norm(Check& check, const RowValuePatterns& kinds,
                                               uint32_t columns) {
   Random random = check.random();
-  const PatternedTestRows table = make_table(random, kinds, columns);
+  const PatternedInputMatrix table = make_table(random, kinds, columns);
   const float epsilon = random_epsilon(random);
   Input<float> in(check, "in", table.all_values());
   Input<float> weight(check, "weight", random.floats(columns)),
@@ -192,7 +193,7 @@ void require_no_shared_memory_or_barrier(Check& check, const device::LaunchResul
   if (c.shared_wavefronts() == 0 && c.block_barriers == 0) return;
   check.measured(c.shared_wavefronts() > 0 ? grouped_digits(c.shared_wavefronts()) + " wavefronts"
                                            : grouped_digits(c.block_barriers) + " barriers");
-  check.fail_and_throw({CheckFailure::Kind::wasteful}, line,
+  check.fail_and_throw({CheckFailureReason::Kind::wasteful}, line,
                        "The lanes of a warp can exchange registers; this needs neither shared "
                        "memory nor a barrier of the block.");
 }
@@ -274,11 +275,11 @@ WorkloadToTime row_work(Check& check, uint32_t rows, size_t sets, const Referenc
 WorkloadToTime softmax_work(Check& check, uint32_t rows, size_t sets) {
   WorkloadToTime work = row_work(check, rows, sets, softmax_of);
   work.steps = [rows](device::LoadedModule&, uint32_t) {
-    return std::vector<device::TimedStep>{
-        device::TimedLaunch{"softmax",
-                            {{rows}, {kTimedBlock}},
-                            {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{1},
-                             device::KernelArgument(static_cast<int>(kColumns))}}};
+    return std::vector<device::StepToTime>{device::LaunchToTime{
+        "softmax",
+        {{rows}, {kTimedBlock}},
+        {device::KernelArrayArgumentIndex{0}, device::KernelArrayArgumentIndex{1},
+         device::KernelArgument(static_cast<int>(kColumns))}}};
   };
   return work;
 }
@@ -292,11 +293,11 @@ WorkloadToTime layer_norm_work(Check& check, uint32_t rows, size_t sets) {
   work.arrays.push_back(input_array("weight", weight));
   work.arrays.push_back(input_array("bias", bias));
   work.steps = [rows](device::LoadedModule&, uint32_t) {
-    return std::vector<device::TimedStep>{device::TimedLaunch{
+    return std::vector<device::StepToTime>{device::LaunchToTime{
         "layer_norm",
         {{rows}, {kTimedBlock}},
-        {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{2},
-         device::TimedLaunchArrayIndex{3}, device::TimedLaunchArrayIndex{1},
+        {device::KernelArrayArgumentIndex{0}, device::KernelArrayArgumentIndex{2},
+         device::KernelArrayArgumentIndex{3}, device::KernelArrayArgumentIndex{1},
          device::KernelArgument(static_cast<int>(kColumns)), device::KernelArgument(kEpsilon)}}};
   };
   return work;
@@ -368,11 +369,11 @@ TEST_SUITE("lab:shuffle") {
   }
 
   LAB_CHECK("E1 softmax: time" * keys_of_speed_check()) {
-    credit_speed(check, {"softmax", softmax_work});
+    credit_bandwidth_vs_copy(check, {"softmax", softmax_work});
   }
 
   LAB_CHECK("E2 layer_norm: time" * keys_of_speed_check()) {
-    credit_speed(check, {"layer_norm", layer_norm_work});
+    credit_bandwidth_vs_copy(check, {"layer_norm", layer_norm_work});
   }
 }
 

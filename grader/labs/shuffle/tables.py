@@ -58,7 +58,7 @@ def hierarchical_atomics_table(device):
     return markdown_table(head, rows, numeric=[1, 2, 3, 4])
 
 
-def warp_atomic_adds_table(device):
+def int_vs_float_atomics_table(device):
     """A table of adds by all lanes of a warp, which ptxas aggregates for integers but not for floats."""
     times = tables.read_measured_table(f"{device}-shuffle")
     counters = tables.read_measured_table(f"{device}-shuffle-counters")
@@ -141,7 +141,7 @@ def measured_float_sums_table(device, *inputs):
 MAKERS = {
     "t4": documented_t4_table,
     "levels": hierarchical_atomics_table,
-    "adders": warp_atomic_adds_table,
+    "adders": int_vs_float_atomics_table,
     "keyed": key_count_strategies_table,
     "by_columns": row_length_table,
     "float_sums": measured_float_sums_table,

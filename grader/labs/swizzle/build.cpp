@@ -14,7 +14,7 @@
 namespace lab32::checks::swizzle {
 namespace {
 
-const CheckFailure kWrongAnswer{CheckFailure::Kind::wrong_answer};
+const CheckFailureReason kWrongAnswer{CheckFailureReason::Kind::wrong_answer};
 
 // The swizzles <bits, base, shift> for which the skeleton instantiates its functions.
 const Swizzle kSwizzles[] = {{3, 0, 3}, {1, 0, 1}, {2, 0, 3}, {5, 0, 5}, {2, 1, 4},  {3, 3, 3},
@@ -51,12 +51,11 @@ std::vector<uint32_t> run_student_swizzle(Check& check, const Swizzle& swizzle,
   const uint32_t n = static_cast<uint32_t>(offsets.size());
   Input<uint32_t> in(check, "in", offsets);
   Output<uint32_t> out(check, "out", n);
-  run(check,
-      {grader_or_submitted_kernel_name(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits,
-                                                          swizzle.base, swizzle.shift)),
-       {{blocks_for(n, 256)}, {256}},
-       {in, out, static_cast<int>(n)},
-       swizzle.name()});
+  run(check, {kernel_name_with_namespace(check, fmt::format("swizzle_all<{}, {}, {}>", swizzle.bits,
+                                                            swizzle.base, swizzle.shift)),
+              {{blocks_for(n, 256)}, {256}},
+              {in, out, static_cast<int>(n)},
+              swizzle.name()});
   const std::vector<uint32_t> to = out.read();
   add_mapping_picture(check, {swizzle.bits, swizzle.base, swizzle.shift}, to);
   return to;
@@ -96,10 +95,10 @@ void check_bijective(Check& check, const Swizzle& swizzle, const std::vector<uin
   }
 }
 
-void check_swizzled_offsets(Check& check, const std::vector<SwizzleFunctionResult>& tries) {
+void check_swizzled_offsets(Check& check, const std::vector<SwizzleFunctionCall>& tries) {
   size_t wrong = 0;
-  const SwizzleFunctionResult* shown = nullptr;
-  for (const SwizzleFunctionResult& t : tries) {
+  const SwizzleFunctionCall* shown = nullptr;
+  for (const SwizzleFunctionCall& t : tries) {
     if (t.swizzle(t.offset) == t.got) continue;
     ++wrong;
     // Shows the wrong offset that has about four bits set: fewer bits explain too little, and more
@@ -136,12 +135,12 @@ void check_swizzled_offsets(Check& check, const std::vector<SwizzleFunctionResul
 
 // The answer to a question that asks for a whole number from 0 to `most`. Loses the check if there
 // is no such answer.
-int whole_number_answer(Check& check, const std::string& question, int most) {
+int submitted_whole_number(Check& check, const std::string& question, int most) {
   const int line = check.line_of(question.c_str());
   const std::optional<float> given = submitted_answer(check, question);
   if (!given)
-    check.fail_and_throw({CheckFailure::Kind::missing, "", "LAB32_ANSWER(" + question + ")"}, 0,
-                         fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
+    check.fail_and_throw({CheckFailureReason::Kind::missing, "", "LAB32_ANSWER(" + question + ")"},
+                         0, fmt::format("The file has no LAB32_ANSWER({}, ...).", question));
   if (std::isnan(*given) || *given < 0) {
     check.measured("no answer");
     check.fail_and_throw(kWrongAnswer, line,
@@ -159,16 +158,16 @@ int whole_number_answer(Check& check, const std::string& question, int most) {
 
 // ---- B ----
 
-struct TileElementType {
+struct CTypeNameAndSize {
   const char* name;
   int bytes;
 };
-constexpr TileElementType kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
+constexpr CTypeNameAndSize kTypes[] = {{"char", 1}, {"short", 2}, {"int", 4}, {"double", 8}};
 constexpr int kTileRows = 16;  // the default
 constexpr int kChunkBytes = 16, kLineBytes = 128;
 
 struct SwizzleTileShape {
-  TileElementType type;
+  CTypeNameAndSize type;
   int row_bytes;
   int rows = kTileRows;
   int nx() const { return row_bytes / type.bytes; }
@@ -187,7 +186,7 @@ StudentSwizzlePlacements run_student_swizzle_placements(Check& check,
   const uint32_t n = static_cast<uint32_t>(tile.elements());
   Output<int> chunk(check, "chunk", 5 * n), documented(check, "documented", 2 * n),
       general(check, "general", n);
-  run(check, {grader_or_submitted_kernel_name(check, fmt::format("place_all<{}>", tile.type.name)),
+  run(check, {kernel_name_with_namespace(check, fmt::format("place_all<{}>", tile.type.name)),
               {{blocks_for(n, 256)}, {256}},
               {tile.rows, tile.nx(), chunk, documented, general},
               tile.tile_shape_text()});
@@ -316,7 +315,7 @@ TEST_SUITE("lab:swizzle") {
     Random random = check.random();
     for (uint32_t i = 0; i < check.row.required_count("random_offsets"); ++i)
       offsets.push_back(random.below(0x7fffffff));
-    std::vector<SwizzleFunctionResult> tries;
+    std::vector<SwizzleFunctionCall> tries;
     std::vector<std::vector<uint32_t>> all;
     for (const Swizzle& s : kSwizzles) {
       all.push_back(run_student_swizzle(check, s, offsets));
@@ -331,8 +330,8 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("A3 alike in a column") {
     check.expected("a counter-example");
-    const int one = whole_number_answer(check, "alike_row_1", 7),
-              other = whole_number_answer(check, "alike_row_2", 7);
+    const int one = submitted_whole_number(check, "alike_row_1", 7),
+              other = submitted_whole_number(check, "alike_row_2", 7);
     const int line = check.line_of("alike_row_2");
     check.measured(fmt::format("rows {} and {}", one, other));
     if (one == other)
@@ -349,7 +348,7 @@ TEST_SUITE("lab:swizzle") {
 
   LAB_CHECK("B1 chunks of 16 bytes") {
     check.expected("all right");
-    for (const TileElementType& type : kTypes) {
+    for (const CTypeNameAndSize& type : kTypes) {
       const SwizzleTileShape tile{type, kLineBytes};
       check_chunks(check, tile, run_student_swizzle_placements(check, tile));
     }
@@ -359,10 +358,10 @@ TEST_SUITE("lab:swizzle") {
   LAB_CHECK("B2 collision") {
     check.expected("a collision");
     const int nx = 16, bytes = 4;
-    const int y1 = whole_number_answer(check, "collision_y_1", kTileRows - 1);
-    const int x1 = whole_number_answer(check, "collision_x_1", nx - 1);
-    const int y2 = whole_number_answer(check, "collision_y_2", kTileRows - 1);
-    const int x2 = whole_number_answer(check, "collision_x_2", nx - 1);
+    const int y1 = submitted_whole_number(check, "collision_y_1", kTileRows - 1);
+    const int x1 = submitted_whole_number(check, "collision_x_1", nx - 1);
+    const int y2 = submitted_whole_number(check, "collision_y_2", kTileRows - 1);
+    const int x2 = submitted_whole_number(check, "collision_x_2", nx - 1);
     const int line = check.line_of("collision_y_2");
     if (y1 == y2 && x1 == x2) {
       check.measured("one element");
@@ -394,7 +393,7 @@ TEST_SUITE("lab:swizzle") {
     for (int width : {16, 32, 64}) shapes.emplace_back(width, 8 * (3 + random.below(6)));
     int tiles = 0;
     for (const auto& [row_bytes, rows] : shapes) {
-      for (const TileElementType& type : kTypes) {
+      for (const CTypeNameAndSize& type : kTypes) {
         const SwizzleTileShape tile{type, row_bytes, rows};
         const std::vector<int> general = run_student_swizzle_placements(check, tile).general;
         check_permutation(check, tile, general);

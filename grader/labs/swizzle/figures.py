@@ -18,7 +18,7 @@ from handouts.drawing import (
 )
 from lab32 import tables
 from lab32.labs.swizzle import notebook as swizzle
-from lab32.labs.swizzle.tables import recorded_boxes
+from lab32.labs.swizzle.tables import recorded_tma_box_copies
 
 CELL, NARROW = 30, 28
 CHUNKS = 8  # chunks of 16 bytes in a line of 128 bytes, which covers all banks once
@@ -78,7 +78,7 @@ def draw_xored_bits():
     return drawing
 
 
-def draw_chunks_of_rows():
+def draw_unswizzled_chunk_layout():
     """Rows of 128, 64 and 32 bytes in lines of 128 bytes, without a swizzle."""
     drawing = Drawing(
         760, 268, "Where the chunks of a row lie, for three widths, without a swizzle"
@@ -279,7 +279,7 @@ def draw_swizzle_of_narrow_rows():
 
 def draw_tma_swizzle_modes():
     """The three modes as an H200 applied them: the places of each row's chunks."""
-    dumped = recorded_boxes()
+    dumped = recorded_tma_box_copies()
     drawing = Drawing(760, 324, "The copy engine's swizzle modes, as dumped on an H200")
     colours = [SKY, ORANGE, GREEN, PINK, "#cccccc", STRAW, LILAC, SALMON]
     drawing.text(
@@ -308,7 +308,7 @@ def draw_tma_swizzle_modes():
     return drawing
 
 
-def draw_measured_times():
+def draw_times_on_h200():
     times = tables.read_measured_table("h200-swizzle")
     tiles = max(int(row["n"]) for row in times.rows)
     drawing = Drawing(760, 258, "What the layouts cost on an H200")
@@ -336,11 +336,11 @@ def draw_measured_times():
 FIGURES = {
     "swizzle/bits.svg": draw_xored_bits,
     "swizzle/xor.svg": draw_swizzled_table,
-    "swizzle/rows.svg": draw_chunks_of_rows,
+    "swizzle/rows.svg": draw_unswizzled_chunk_layout,
     "swizzle/ldmatrix.svg": draw_ldmatrix_row_addresses,
     "swizzle/table.svg": draw_swizzle_tables,
     "swizzle/tile.svg": draw_tile_layouts,
     "swizzle/narrow.svg": draw_swizzle_of_narrow_rows,
     "swizzle/tensor.svg": draw_tma_swizzle_modes,
-    "swizzle/measured.svg": draw_measured_times,
+    "swizzle/measured.svg": draw_times_on_h200,
 }

@@ -49,7 +49,7 @@ const Misconception kMisconceptions[] = {
      "lies below ZZZ."},
 };
 
-std::vector<int> parse_space_separated_ints(const std::string& text) {
+std::vector<int> parse_ints_until_non_number(const std::string& text) {
   std::istringstream in(text);
   std::vector<int> found;
   for (int value; in >> value;) found.push_back(value);
@@ -64,10 +64,10 @@ uint32_t Swizzle::operator()(uint32_t offset) const {
 
 std::string Swizzle::name() const { return fmt::format("Swizzle<{}, {}, {}>", bits, base, shift); }
 
-std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionResult>& tries) {
+std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionCall>& tries) {
   for (const Misconception& idea : kMisconceptions) {
     bool all = true;
-    for (const SwizzleFunctionResult& t : tries)
+    for (const SwizzleFunctionCall& t : tries)
       all = all && idea.answer(t.swizzle, t.offset) == t.got;
     if (all) return idea.hint;
   }
@@ -112,7 +112,7 @@ std::vector<MeasuredBoxLayout> measured_box_layouts() {
       continue;
     }
     std::replace(line.begin(), line.end(), ',', ' ');
-    const std::vector<int> v = parse_space_separated_ints(line);
+    const std::vector<int> v = parse_ints_until_non_number(line);
     if (v.size() < 6 || v.size() != 6 + static_cast<size_t>(v[2]))
       throw broken(fmt::format("a row of {} numbers", v.size()));
     if (v[5] == 0) boxes.push_back({v[0], v[1], v[2], v[3], v[4], {}});

@@ -23,11 +23,11 @@ struct Swizzle {
 
 // One answer of the student's function. swizzle_misconception_hint() returns a sentence about the
 // misconception that would give all of these answers; empty if no known misconception does.
-struct SwizzleFunctionResult {
+struct SwizzleFunctionCall {
   Swizzle swizzle;
   uint32_t offset, got;
 };
-std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionResult>& tries);
+std::string swizzle_misconception_hint(const std::vector<SwizzleFunctionCall>& tries);
 
 // Where the document's formulas place element (y, x) of rows of nx elements: the chunk of 16 bytes
 // that holds it, and the places of chunk and element. The formulas hold for rows of 128 bytes.

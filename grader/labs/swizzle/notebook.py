@@ -26,7 +26,7 @@ def documented_swizzle_3_0_3_values():
     return table
 
 
-def wavefronts_per_tile(lab):
+def student_wavefronts_per_tile(lab):
     """Your wavefronts per tile, from the result's figures: {form: wavefronts}."""
     found = {}
     for test in lab.tests:

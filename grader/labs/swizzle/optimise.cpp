@@ -39,9 +39,9 @@ std::vector<uint32_t> random_strip_weights(Random& random) {
 }
 
 // The meaning of the `index`-th of a tile's results, in the order of the contract.
-struct TileResultCoordinates {
+struct DecodedTileResultIndex {
   uint32_t warp, step, lane, matrix, half;
-  explicit TileResultCoordinates(uint32_t index)
+  explicit DecodedTileResultIndex(uint32_t index)
       : warp(index / 8 / kWarpSize / kSteps % kWarps),
         step(index / 8 / kWarpSize % kSteps),
         lane(index / 8 % kWarpSize),
@@ -62,7 +62,7 @@ struct TileResultCoordinates {
 std::vector<uint16_t> expected_weighted_sums(const std::vector<uint16_t>& elements,
                                              const std::vector<uint32_t>& weights, bool transpose) {
   // The results of all tiles are made of elements at the same places.
-  std::vector<TileResultCoordinates> places;
+  std::vector<DecodedTileResultIndex> places;
   std::vector<uint32_t> offsets;  // within the first strip
   for (uint32_t i = 0; i < kResultsPerWeightedTile; ++i) {
     places.emplace_back(i);
@@ -90,7 +90,7 @@ device::LaunchResult run_and_check_weighted_tiles(Check& check, const char* kern
   const std::string setting =
       fmt::format("{} tile{}{}", tiles, tiles == 1 ? "" : "s", transpose ? ", .trans" : "");
   device::LaunchResult launched =
-      run(check, {grader_or_submitted_kernel_name(check, fmt::format("{}<{}>", kernel, transpose)),
+      run(check, {kernel_name_with_namespace(check, fmt::format("{}<{}>", kernel, transpose)),
                   {{tiles}, {kWeighingThreads}},
                   {in, weight, out},
                   setting});
@@ -100,7 +100,7 @@ device::LaunchResult run_and_check_weighted_tiles(Check& check, const char* kern
   if (!wrong.empty()) {
     uint32_t i = 0;
     while (got[i] == want[i]) ++i;
-    const TileResultCoordinates r(i % kResultsPerWeightedTile);
+    const DecodedTileResultIndex r(i % kResultsPerWeightedTile);
     wrong += fmt::format(
         " In elements of 2 bytes, that is warp {}, k = {}, lane {}, matrix {}: row "
         "{} of each strip, column {}. Do the store and the load use the same place "
@@ -182,11 +182,11 @@ MakeWork weighted_tile_work(const std::string& kernel) {
                    output_array<uint16_t>("out", size_t{tiles} * kResultsPerWeightedTile)};
     work.bytes = work.arrays[0].bytes + work.arrays[2].bytes;
     work.steps = [=](device::LoadedModule&, uint32_t) {
-      return std::vector<device::TimedStep>{
-          device::TimedLaunch{kernel + "<false>",
-                              {{tiles}, {kWeighingThreads}},
-                              {device::TimedLaunchArrayIndex{0}, device::TimedLaunchArrayIndex{1},
-                               device::TimedLaunchArrayIndex{2}}}};
+      return std::vector<device::StepToTime>{device::LaunchToTime{
+          kernel + "<false>",
+          {{tiles}, {kWeighingThreads}},
+          {device::KernelArrayArgumentIndex{0}, device::KernelArrayArgumentIndex{1},
+           device::KernelArrayArgumentIndex{2}}}};
     };
     work.mismatch = [=](size_t set, const Outputs& outputs) {
       return mismatch("out", values_of<uint16_t>(outputs[0]),
@@ -224,11 +224,11 @@ TEST_SUITE("lab:swizzle") {
   }
 
   LAB_CHECK("E1 padded: time" * keys_of_speed_check()) {
-    credit_speed(check, {"weigh_padded", weighted_tile_work("weigh_padded")});
+    credit_bandwidth_vs_copy(check, {"weigh_padded", weighted_tile_work("weigh_padded")});
   }
 
   LAB_CHECK("E2 swizzled: time" * keys_of_speed_check()) {
-    credit_speed(check, {"weigh_swizzled", weighted_tile_work("weigh_swizzled")});
+    credit_bandwidth_vs_copy(check, {"weigh_swizzled", weighted_tile_work("weigh_swizzled")});
   }
 }
 
@@ -254,7 +254,7 @@ const char* hint_for_wrong_box_swizzle(const MeasuredBoxLayout& box) {
 
 void check_landing_of_tensor_box(Check& check, const MeasuredBoxLayout& box) {
   Output<int> out(check, "out", box.landing.size());
-  run(check, {grader_or_submitted_kernel_name(check, "land_all"),
+  run(check, {kernel_name_with_namespace(check, "land_all"),
               {{blocks_for(box.landing.size(), 256)}, {256}},
               {box.mode, box.base, box.rows, box.columns, box.element_bytes, out},
               box_text(box)});

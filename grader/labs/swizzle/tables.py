@@ -5,7 +5,7 @@ from lab32 import tables
 from lab32.labs.swizzle.notebook import FORMS
 
 
-def recorded_boxes():
+def recorded_tma_box_copies():
     """Recorded copies: {(mode, element_bytes, columns, base): rows of addresses where elements landed}."""
     found = {}
     for row in tables.read_measured_table("h200-tensor_maps").rows:
@@ -45,7 +45,7 @@ def recorded_tensor_boxes_table():
     """The recorded boxes, by mode."""
     rows = []
     for mode in (128, 64, 32, 0):
-        mine = [key[1:] for key in recorded_boxes() if key[0] == mode]
+        mine = [key[1:] for key in recorded_tma_box_copies() if key[0] == mode]
         full = sorted({e for e, c, b in mine if e * c == mode and b == 0})
         narrow = sorted({e * c for e, c, b in mine if mode and e * c < mode})
         bases = sorted({b for _, _, b in mine if b})

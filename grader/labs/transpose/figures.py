@@ -96,7 +96,7 @@ def draw_naive_requests():
     return drawing
 
 
-def draw_way_through_tile():
+def draw_transpose_through_tile():
     """From tile (i, j) of in through shared memory to tile (j, i) of out."""
     drawing = Drawing(760, 300, "Through a tile in shared memory both sides are rows")
     cell, tiles, edge, top = 11, 3, 4, 92
@@ -309,7 +309,7 @@ def draw_banks_then_and_now():
     return drawing
 
 
-def draw_measured_times():
+def draw_times_on_h200():
     """Times of the versions as multiples of a copy."""
     table = tables.read_measured_table("h200-transpose")
     drawing = Drawing(760, 322, "What each version takes on an H200")
@@ -335,10 +335,10 @@ def draw_measured_times():
 FIGURES = {
     "transpose/lines.svg": draw_row_and_column_walks,
     "transpose/naive.svg": draw_naive_requests,
-    "transpose/tile.svg": draw_way_through_tile,
+    "transpose/tile.svg": draw_transpose_through_tile,
     "transpose/edge.svg": draw_partial_tile,
     "transpose/squares.svg": draw_elements_of_thread,
     "transpose/banks.svg": draw_banks_of_column,
     "transpose/then-and-now.svg": draw_banks_then_and_now,
-    "transpose/measured.svg": draw_measured_times,
+    "transpose/measured.svg": draw_times_on_h200,
 }

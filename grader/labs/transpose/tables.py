@@ -16,7 +16,7 @@ SETS = {
 
 
 def words_per_bank(block_width, pitch, banks=32, together=32):
-    """The number of different words that each bank serves when `together` neighbouring threads of a block `wide`
+    """The number of different words that each bank serves when `together` neighbouring threads of a block `block_width`
     threads wide read word pitch * threadIdx.x + threadIdx.y."""
     words = {pitch * (t % block_width) + t // block_width for t in range(together)}
     counts = [0] * banks

@@ -61,7 +61,7 @@ def read_submission_files_and_notes(folder, asked):
     except SubmissionRefused as error:
         return {}, [f"The submission is refused: {error}."]
     missing = [lab for lab in asked if f"{lab}/{lab}.cu" not in tree]
-    others = [each.printable_name() for each in left + [e for e in entries if not e.is_cuda_source() and not e.is_header()]]
+    others = [each.printable_name() for each in left + [e for e in entries if not e.is_cu_file() and not e.is_header()]]
     if missing and others:
         told.append(
             f"Nothing is graded of {', '.join(others[:3])}{' ...' if len(others) > 3 else ''}. "

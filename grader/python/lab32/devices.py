@@ -47,7 +47,7 @@ def derived_value_scale(rule, ratio_to_h200):
 
 
 def profile_with_scaled_values(text, h200_profile):
-    """The text of a profile with its derived values computed from `source`, the H200's profile."""
+    """The text of a profile with its derived values computed from `h200_profile`, the H200's profile."""
     card, table, lines = tomllib.loads(text), None, []
 
     def ratio_to_h200(name, key):

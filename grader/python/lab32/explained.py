@@ -9,7 +9,7 @@ from html import escape
 from pathlib import Path
 
 from lab32 import ROOT
-from lab32.results import BINARY, submissions_root
+from lab32.results import BINARY, student_labs_root
 from lab32.score_report import message_html
 
 
@@ -69,13 +69,13 @@ def picture_of_worst_access(lab, check=None, more=()):
     """A picture of the worst access of a check of the student's submission, or of the whole lab if no check is
     given."""
     check = [check] if check else []
-    return explain_picture_or_reason([lab, *check, "--dir", str(submissions_root(lab)), *more])
+    return explain_picture_or_reason([lab, *check, "--dir", str(student_labs_root(lab)), *more])
 
 
 MOST_TRIES = 3  # few, because each one runs the lab's kernels
 
 
-def picture_of_costliest_check(lab):
+def picture_of_check_costing_most(lab):
     """The picture of the check that lost the most points for its memory accesses, with its message. A picture
     that would answer an open question is withheld, and the next check is tried."""
     wasteful = [t for t in lab.tests if t.failure and t.failure["kind"] == "wasteful"]

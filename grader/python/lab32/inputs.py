@@ -53,9 +53,9 @@ def read_toml_with_lines(path, most=SMALL):
     lines, header = {}, ()
     for number, line in enumerate(text.split("\n"), 1):
         if found := re.match(rf"\s*\[\[?\s*({KEYS})\s*\]", line):
-            header = path = _split_toml_key(found[1])
+            header = path = _parts_of_dotted_key(found[1])
         elif found := re.match(rf"\s*({KEYS})\s*=", line):
-            path = header + _split_toml_key(found[1])
+            path = header + _parts_of_dotted_key(found[1])
         else:
             continue
         for depth in range(1, len(path) + 1):
@@ -68,7 +68,7 @@ KEY = r"""(?:[\w-]+|"[^"]*"|'[^']*')"""
 KEYS = rf"{KEY}(?:\s*\.\s*{KEY})*"
 
 
-def _split_toml_key(keys):
+def _parts_of_dotted_key(keys):
     return tuple(part.strip("\"'") for part in re.findall(KEY, keys))
 
 
@@ -79,14 +79,14 @@ def _parse_finite_number(text):
     return value
 
 
-def _parse_whole_number(text):
+def _parse_json_integer(text):
     return int(text) if len(text) <= 20 else _parse_finite_number(text)
 
 
 def parse_json(text, name):
     """The value of a JSON text; numbers that are not finite are an error. `name` is the file's name for messages."""
     try:
-        return json.loads(text, parse_constant=_parse_finite_number, parse_float=_parse_finite_number, parse_int=_parse_whole_number)
+        return json.loads(text, parse_constant=_parse_finite_number, parse_float=_parse_finite_number, parse_int=_parse_json_integer)
     except json.JSONDecodeError as error:
         raise UserError(f"{printable_line(name)}:{error.lineno}: not JSON ({error.msg})") from None
     except RecursionError:

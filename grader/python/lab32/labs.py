@@ -31,7 +31,7 @@ def rubric_path_by_lab(folder=""):
 
 
 @cache
-def all_labs():
+def all_lab_descriptions():
     """Every Lab in the order of the course."""
     labs = []
     for path in rubric_path_by_lab().values():
@@ -43,7 +43,7 @@ def all_labs():
 
 def lab_names(level=None):
     """The names of the labs in the order of the course; of those of one level if it is given."""
-    return [lab.name for lab in all_labs() if level in (None, lab.level)]
+    return [lab.name for lab in all_lab_descriptions() if level in (None, lab.level)]
 
 
 def lab_module(lab, name):

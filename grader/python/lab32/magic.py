@@ -128,7 +128,7 @@ def ask_magic(rest):
         raise UsageError("%lab32 ask LAB [CHECK] [--answer N ...]: name a lab")
     lab, *more = rest
     if "--dir" not in more:
-        more += ["--dir", str(results.submissions_root(lab))]
+        more += ["--dir", str(results.student_labs_root(lab))]
     try:
         return questions.ask_questions(lab, more)
     except ValueError as error:
@@ -139,7 +139,7 @@ def progress_magic(rest):
     """The plot of predictions and counts, from the attempts in the history; None with a line that says why there is none."""
     if len(rest) != 1:
         raise UsageError("%lab32 progress LAB: name a lab")
-    attempts = [each for each in history.read_graded_attempts(results.submissions_root(rest[0])) if each["lab"] == rest[0]]
+    attempts = [each for each in history.read_graded_attempts(results.student_labs_root(rest[0])) if each["lab"] == rest[0]]
     plot = plots.plot_prediction_errors_by_attempt(attempts)
     if plot is None:
         print("no plot: the history has no prediction that was wrong at first and is right by now")

@@ -30,7 +30,7 @@ def executed_notebook_name(path):
 
 
 def write_executed_notebook(path, folder=FOLDER, extra_environment=None):
-    """Runs one notebook with `more` in its environment. Returns the path of the executed copy, which is written even if
+    """Runs one notebook with `extra_environment` in its environment. Returns the path of the executed copy, which is written even if
     a cell fails."""
     path = Path(path)
     notebook = nbformat.read(path, as_version=4)

@@ -6,7 +6,7 @@ import subprocess
 from html import escape
 from types import SimpleNamespace
 
-from lab32.pictures import draw_access, draw_picture, picture_kinds
+from lab32.pictures import draw_picture, draw_request_of_access, picture_kinds
 from lab32.results import BINARY
 
 
@@ -46,7 +46,7 @@ def pictures_of_answer(question):
     """The pictures of the answer, as `lab32 explain` draws them: of each access, or of the shuffles or the race."""
     kinds = picture_kinds(question.picture)
     if kinds[:1] == ["access"]:
-        return [draw_access(access, access["worst"]) for access in question.picture["accesses"]]
+        return [draw_request_of_access(access, access["worst"]) for access in question.picture["accesses"]]
     return [draw_picture(question.picture)] if kinds else []
 
 

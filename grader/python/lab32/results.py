@@ -148,7 +148,7 @@ def nearest_labs_folder():
     return next((each / "labs" for each in (here, *here.parents) if (each / "labs").is_dir()), Path("labs"))
 
 
-def submissions_root(lab):
+def student_labs_root(lab):
     """The folder of the LAB/LAB.cu files: LAB32_DIR if set; for a notebook in LAB/, the folder above; otherwise
     the project's labs/."""
     named = os.environ.get("LAB32_DIR")
@@ -165,7 +165,7 @@ def grade(lab, directory=None, binary=BINARY, more=()):
 
 def grade_to_json_text(lab, directory=None, binary=BINARY, more=()):
     """Grades one lab like grade(), but returns the JSON text."""
-    folder = ROOT / directory if directory else submissions_root(lab)
+    folder = ROOT / directory if directory else student_labs_root(lab)
     if folder.is_relative_to(ROOT):
         folder = folder.relative_to(ROOT)  # messages show paths relative to the project
     command = [str(binary), "grade", lab, "--dir", str(folder), "--format", "json", *more]

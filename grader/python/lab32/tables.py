@@ -57,7 +57,7 @@ def parse_table(path, *_changed):
     return head, list(reader.fieldnames), list(reader)
 
 
-def table_head_text(table, width=88):
+def table_description_text(table, width=88):
     """The description in the lines above a measured table, wrapped to the width of a notebook."""
     lines = []
     for key, value in table.head.items():

@@ -10,7 +10,7 @@ def keep_units_together(words):
     return re.sub(UNIT, "\u00a0", re.sub(r"(?<=\d) ([x×]) (?=\d)", "\u00a0\\1\u00a0", words))
 
 
-def split_lines_with_code_flag(text):
+def lines_with_quoted_code_flag(text):
     """The lines as [(line, whether it is quoted)]. Code and tables are indented; a line of code from the compiler has a
     line with a caret below it."""
     lines = text.split("\n")
@@ -21,7 +21,7 @@ def split_lines_with_code_flag(text):
 def format_numbers(text):
     """Formats numbers and units: 1,048,576; µs. Quoted code stays as it is: indented lines, text between
     backticks, indices in brackets."""
-    return "\n".join(line if quoted else format_numbers_in_line(line) for line, quoted in split_lines_with_code_flag(text))
+    return "\n".join(line if quoted else format_numbers_in_line(line) for line, quoted in lines_with_quoted_code_flag(text))
 
 
 def format_numbers_in_line(line):

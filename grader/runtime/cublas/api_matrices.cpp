@@ -22,7 +22,7 @@ int64_t at_least_one(int64_t rows) { return std::max<int64_t>(1, rows); }
 int64_t place(int64_t i, int64_t n, int64_t step) { return (step < 0 ? i - n + 1 : i) * step; }
 
 // The operands of a product of a matrix and a vector, as the program passes them.
-struct GemvArguments {
+struct CublasGemvArguments {
   cublasOperation_t op;
   int64_t m, n;
   const void* alpha;
@@ -34,7 +34,7 @@ struct GemvArguments {
   void* y;
   int64_t step_y;
 };
-struct GerArguments {
+struct CublasGerArguments {
   bool conjugated;
   int64_t m, n;
   const void* alpha;
@@ -45,7 +45,7 @@ struct GerArguments {
   void* a;
   int64_t lda;
 };
-struct GeamArguments {
+struct CublasGeamArguments {
   cublasOperation_t op_a, op_b;
   int64_t m, n;
   const void* alpha;
@@ -57,7 +57,7 @@ struct GeamArguments {
   void* c;
   int64_t ldc;
 };
-struct DgmmArguments {
+struct CublasDgmmArguments {
   cublasSideMode_t side;
   int64_t m, n;
   const void* a;
@@ -71,7 +71,7 @@ struct DgmmArguments {
 // An H100 rejects only these arguments. Its results for other operations and for steps of 0 were
 // not measured.
 template <class T>
-cublasStatus_t gemv(const char* name, cublasHandle_t handle, const GemvArguments& p) {
+cublasStatus_t gemv(const char* name, cublasHandle_t handle, const CublasGemvArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.m <= 0 || p.n <= 0) return CUBLAS_STATUS_SUCCESS;
     if (p.lda < p.m) return CUBLAS_STATUS_INVALID_VALUE;
@@ -108,7 +108,7 @@ cublasStatus_t gemv(const char* name, cublasHandle_t handle, const GemvArguments
 
 template <class T>
 cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
-                   const GerArguments& p) {
+                   const CublasGerArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.m < 0) return report_illegal_parameter(routine, 1);
     if (p.n < 0) return report_illegal_parameter(routine, 2);
@@ -136,7 +136,7 @@ cublasStatus_t ger(const char* name, const char* routine, cublasHandle_t handle,
 
 template <class T>
 cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle,
-                    const GeamArguments& p) {
+                    const CublasGeamArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     const auto extent = [=](cublasOperation_t op, int64_t leading) {
       return op == CUBLAS_OP_N ? MatrixExtent{p.m, p.n, leading} : MatrixExtent{p.n, p.m, leading};
@@ -181,7 +181,7 @@ cublasStatus_t geam(const char* name, const char* routine, cublasHandle_t handle
 
 template <class T>
 cublasStatus_t dgmm(const char* name, const char* routine, cublasHandle_t handle,
-                    const DgmmArguments& p) {
+                    const CublasDgmmArguments& p) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (p.side != CUBLAS_SIDE_LEFT && p.side != CUBLAS_SIDE_RIGHT)
       return report_illegal_parameter(routine, 1);
@@ -265,7 +265,7 @@ cublasStatus_t status_of_copy(cudaError_t error) {
 
 // Both sides of a copy. The steps count elements of a vector or rows of a matrix. A null `stream`
 // means that the call waits for the copy.
-struct CopySides {
+struct StridedSourceAndDestination {
   const void* from;
   int64_t step_from;
   void* to;
@@ -275,7 +275,7 @@ struct CopySides {
 };
 
 // Copies rows; the steps and the width are in bytes.
-cublasStatus_t copy_pitched(size_t width, size_t height, const CopySides& s) {
+cublasStatus_t copy_pitched(size_t width, size_t height, const StridedSourceAndDestination& s) {
   if (!s.from || !s.to) return CUBLAS_STATUS_MAPPING_ERROR;
   const auto from_pitch = static_cast<size_t>(s.step_from),
              to_pitch = static_cast<size_t>(s.step_to);
@@ -291,13 +291,13 @@ cublasStatus_t copy_pitched(size_t width, size_t height, const CopySides& s) {
 }
 
 // Converts steps of `element` bytes each into bytes.
-CopySides with_steps_in_bytes(CopySides s, int64_t element) {
+StridedSourceAndDestination with_steps_in_bytes(StridedSourceAndDestination s, int64_t element) {
   s.step_from *= element;
   s.step_to *= element;
   return s;
 }
 
-cublasStatus_t copy_vector(int64_t n, int64_t element, const CopySides& s) {
+cublasStatus_t copy_vector(int64_t n, int64_t element, const StridedSourceAndDestination& s) {
   if (element <= 0 || s.step_from <= 0 || s.step_to <= 0) return CUBLAS_STATUS_INVALID_VALUE;
   if (n == 0) return CUBLAS_STATUS_SUCCESS;
   if (n < 0) return CUBLAS_STATUS_MAPPING_ERROR;
@@ -305,7 +305,8 @@ cublasStatus_t copy_vector(int64_t n, int64_t element, const CopySides& s) {
                       with_steps_in_bytes(s, element));
 }
 
-cublasStatus_t copy_matrix(int64_t rows, int64_t columns, int64_t element, const CopySides& s) {
+cublasStatus_t copy_matrix(int64_t rows, int64_t columns, int64_t element,
+                           const StridedSourceAndDestination& s) {
   if (rows < 0 || columns < 0 || element <= 0 || s.step_from <= 0 || s.step_to <= 0)
     return CUBLAS_STATUS_INVALID_VALUE;
   if (rows == 0 || columns == 0) return CUBLAS_STATUS_SUCCESS;

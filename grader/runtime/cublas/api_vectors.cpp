@@ -71,14 +71,14 @@ enum class Conjugated : bool { no, yes };
 
 // A vector operand, as the program passes it.
 template <class T>
-struct VectorPointerAndStep {
+struct BlasVectorAndIncrement {
   T* at;
   int64_t step;
 };
 
 template <class T>
 cublasStatus_t dot(const char* name, cublasHandle_t handle, int64_t n,
-                   VectorPointerAndStep<const T> x, VectorPointerAndStep<const T> y, T* out,
+                   BlasVectorAndIncrement<const T> x, BlasVectorAndIncrement<const T> y, T* out,
                    Conjugated conjugated) {
   using W = typename WiderSumType<T>::type;
   return submit_reduction<T>(name, handle, n, out, [=](CheckedOperandAccess& access) {
@@ -175,7 +175,7 @@ cublasStatus_t index_of_extreme(const char* name, cublasHandle_t handle, int64_t
 
 template <class T>
 cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n,
-                            VectorPointerAndStep<T> x, VectorPointerAndStep<T> y, bool swaps) {
+                            BlasVectorAndIncrement<T> x, BlasVectorAndIncrement<T> y, bool swaps) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     return run_or_capture(
@@ -199,7 +199,7 @@ cublasStatus_t copy_or_swap(const char* name, cublasHandle_t handle, int64_t n,
 // Computes y = alpha x + y. If alpha is 0, the terms are skipped, so a NaN in x has no effect.
 template <class T>
 cublasStatus_t axpy(const char* name, cublasHandle_t handle, int64_t n, const void* alpha,
-                    VectorPointerAndStep<const T> x, VectorPointerAndStep<T> y) {
+                    BlasVectorAndIncrement<const T> x, BlasVectorAndIncrement<T> y) {
   return with_handle(name, handle, [&](Runtime& r) {
     if (n <= 0) return CUBLAS_STATUS_SUCCESS;
     const ScalarFactor<T> factor(handle, "alpha", alpha);

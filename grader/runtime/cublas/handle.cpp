@@ -26,7 +26,7 @@ std::set<cublasHandle_t>& live_handles() {
   return *all;
 }
 
-void explain_lower_bounds(Runtime& r, const char* name) {
+void warn_event_times_lower_bound(Runtime& r, const char* name) {
   static bool said = false;
   if (!r.streams.timed() || std::exchange(said, true)) return;
   cudart::print_message(
@@ -51,7 +51,7 @@ void execute_now(Runtime& r, cudaStream_t stream, const char* name, const std::s
     work(r, access);
     access.canonicalise_result_nans();
     r.gpu().timeline.advance(access.roofline_seconds());
-    explain_lower_bounds(r, name);
+    warn_event_times_lower_bound(r, name);
   } catch (const CublasOperandFault& fault) {
     r.gpu().fault = fault.error;
     if (r.tool == cudart::Tool::check)

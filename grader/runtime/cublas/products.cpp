@@ -116,7 +116,7 @@ struct CblasScalarArgument<std::complex<T>> {
 
 // The operations are 'N', 'T' or 'C'. Matrices are in column-major order.
 template <class T>
-struct GemmArguments {
+struct OpenBlasGemmArguments {
   char op_a, op_b;
   int m, n, k;
   T alpha;
@@ -132,7 +132,7 @@ struct GemmArguments {
 // C = alpha op(A) op(B) + beta C. C is not read if beta is 0; A and B are not read if alpha or k is
 // 0. Throws Error if OpenBLAS is missing; the message has the command that installs it.
 template <class T>
-void gemm(const GemmArguments<T>& g) {
+void gemm(const OpenBlasGemmArguments<T>& g) {
   using ScalarFactor = typename CblasScalarArgument<T>::Type;
   using Function = void (*)(int, int, int, int, int, int, ScalarFactor, const T*, int, const T*,
                             int, ScalarFactor, T*, int);
@@ -165,7 +165,7 @@ std::optional<cublasStatus_t> status_of_wrong_arguments(const XerblaArgumentPosi
   return std::nullopt;
 }
 
-int narrow_to_int(int64_t n) {
+int int_or_throw(int64_t n) {
   if (n > std::numeric_limits<int>::max())
     throw Error(fmt::format("matrices with more than 2^31 - 1 rows or columns ({})", n));
   return static_cast<int>(n);
@@ -222,11 +222,11 @@ struct MatrixView {
 template <class T, class C, class S>
 void compute_unbatched_gemm(const CublasGemmArguments& p, const MatrixView<T>& a,
                             const MatrixView<T>& b, C* c, S alpha, S beta) {
-  const int m = narrow_to_int(p.m), n = narrow_to_int(p.n), k = narrow_to_int(p.k);
+  const int m = int_or_throw(p.m), n = int_or_throw(p.n), k = int_or_throw(p.k);
   const char op_a = operation_letter(p.op_a), op_b = operation_letter(p.op_b);
   if constexpr (std::is_same_v<T, C> && std::is_same_v<T, S>) {
-    gemm<T>({op_a, op_b, m, n, k, alpha, a.at, narrow_to_int(p.lda), b.at, narrow_to_int(p.ldb),
-             beta, c, narrow_to_int(p.ldc)});
+    gemm<T>({op_a, op_b, m, n, k, alpha, a.at, int_or_throw(p.lda), b.at, int_or_throw(p.ldb), beta,
+             c, int_or_throw(p.ldc)});
   } else {
     using R = Reckoned<T>;
     // Sums of 8-bit integers are integers, which double precision holds exactly.
@@ -236,8 +236,8 @@ void compute_unbatched_gemm(const CublasGemmArguments& p, const MatrixView<T>& a
     const bool adds = !whole && beta != S();
     if (adds) sums = widened_copy<R>(c, {p.m, p.n, p.ldc});
     gemm<R>({op_a, op_b, m, n, k, whole ? R(1) : R(alpha), A.data(),
-             std::max(1, narrow_to_int(a.extent.rows)), B.data(),
-             std::max(1, narrow_to_int(b.extent.rows)), adds ? R(beta) : R(0), sums.data(),
+             std::max(1, int_or_throw(a.extent.rows)), B.data(),
+             std::max(1, int_or_throw(b.extent.rows)), adds ? R(beta) : R(0), sums.data(),
              std::max(1, m)});
     for (int64_t j = 0; j < p.n; ++j) {
       for (int64_t i = 0; i < p.m; ++i) {

@@ -78,7 +78,7 @@ const AllocationInfo* Allocations::allocate(uint64_t bytes, MemoryKind home, con
     }
   }
   const std::string name =
-      name_allocation(current_driver_function() ? current_driver_function() : what);
+      record_and_number_allocation(current_driver_function() ? current_driver_function() : what);
   sim::Allocation* made = nullptr;
   try {
     made = home == MemoryKind::device ? memory_.allocate(bytes, name)
@@ -146,7 +146,7 @@ void Allocations::release_all(int device, const std::function<bool(uint64_t)>& k
   }
 }
 
-void Allocations::forget_pool(cudaMemPool_t pool) {
+void Allocations::detach_allocations_from_pool(cudaMemPool_t pool) {
   for (auto& [begin, held] : held_)
     if (held.pool == pool) held.pool = nullptr;
 }
@@ -283,7 +283,8 @@ bool ManagedMemoryAdviceMap::advise(PageAlignedRange range, cudaMemoryAdvise adv
   return false;
 }
 
-void ManagedMemoryAdviceMap::prefetch(PageAlignedRange range, const cudaMemLocation& location) {
+void ManagedMemoryAdviceMap::record_prefetch_location(PageAlignedRange range,
+                                                      const cudaMemLocation& location) {
   change_settings(range, [&](ManagedMemorySettings& f) { f.prefetched = location; });
 }
 

@@ -97,7 +97,7 @@ class Allocations {
   // for whose first address `keeps` returns true.
   void release_all(int device, const std::function<bool(uint64_t)>& keeps);
   // Call when the pool is destroyed; its allocations remain.
-  void forget_pool(cudaMemPool_t pool);
+  void detach_allocations_from_pool(cudaMemPool_t pool);
   // The allocation that contains the address. An empty allocation contains its first address.
   // nullptr: none.
   AllocationInfo* find(const void* pointer);
@@ -142,7 +142,7 @@ class ManagedMemoryAdviceMap {
 
   // False: the advice or the location does not exist.
   bool advise(PageAlignedRange range, cudaMemoryAdvise advice, const cudaMemLocation& location);
-  void prefetch(PageAlignedRange range, const cudaMemLocation& location);
+  void record_prefetch_location(PageAlignedRange range, const cudaMemLocation& location);
   // Writes the attribute into `size` bytes at `data`. False: there is no such attribute, or it has
   // another size.
   bool read_range_attribute(PageAlignedRange range, cudaMemRangeAttribute attribute, void* data,

@@ -210,7 +210,7 @@ bool is_copy_from_host(cudaMemcpyKind kind) {
   return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyHostToHost;
 }
 
-PitchedBox memory_box(const void* pointer, size_t pitch = 0) {
+PitchedAddress memory_box(const void* pointer, size_t pitch = 0) {
   return {reinterpret_cast<uint64_t>(pointer), pitch, 0};
 }
 
@@ -225,8 +225,8 @@ Body copy_array_rows(CudaArrayOffset place, void* pointer, size_t pitch, size_t 
     if (width > pitch) return cudaErrorInvalidPitchValue;
     const CopyExtent extent{width, height, 1};
     if (!a->contains_box(place.x, place.y, 0, extent)) return cudaErrorInvalidValue;
-    const PitchedBox box = a->box_from_element(place.x, place.y, 0),
-                     other = memory_box(pointer, pitch);
+    const PitchedAddress box = a->box_from_element(place.x, place.y, 0),
+                         other = memory_box(pointer, pitch);
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
 }
@@ -242,7 +242,8 @@ Body copy_array_bytes_across_rows(CudaArrayOffset place, void* pointer, size_t c
     if (!a) return cudaErrorInvalidResourceHandle;
     if (!a->contains_bytes_from(place.x, place.y, count)) return cudaErrorInvalidValue;
     // The rows of an array have no gaps between them.
-    const PitchedBox box = a->box_from_element(place.x, place.y, 0), other = memory_box(pointer);
+    const PitchedAddress box = a->box_from_element(place.x, place.y, 0),
+                         other = memory_box(pointer);
     const CopyExtent extent{count, 1, 1};
     return to_array ? copy(r, box, other, extent, kind) : copy(r, other, box, extent, kind);
   };
@@ -301,7 +302,7 @@ cudaError_t cudaMemcpyArrayToArray(cudaArray_t to, size_t to_x, size_t to_y, cud
   return call("cudaMemcpyArrayToArray", Waits::yes, [&](Runtime& r) {
     const CudaArray* source = r.arrays.find(from);
     if (!source) return cudaErrorInvalidResourceHandle;
-    const PitchedBox box = source->box_from_element(x, y, 0);
+    const PitchedAddress box = source->box_from_element(x, y, 0);
     if (!source->contains_bytes_from(x, y, bytes)) return cudaErrorInvalidValue;
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
       return cudaErrorInvalidMemcpyDirection;

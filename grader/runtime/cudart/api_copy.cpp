@@ -11,7 +11,7 @@ using namespace lab32::cudart;
 
 namespace {
 
-PitchedBox box_at(const void* begin, size_t pitch = 0, size_t slice = 0) {
+PitchedAddress box_at(const void* begin, size_t pitch = 0, size_t slice = 0) {
   return {reinterpret_cast<uint64_t>(begin), pitch, slice};
 }
 

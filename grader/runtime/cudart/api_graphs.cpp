@@ -13,8 +13,8 @@ namespace {
 
 cudaError_t run_steps(const std::vector<GraphStep>& steps, cudaStream_t stream);
 
-// Reads the condition's value. `faulty` becomes true if a kernel was stopped by a fault, because no
-// later kernel will then set the condition.
+// Reads the condition's value. `any_gpu_faulted` becomes true if a kernel was stopped by a fault,
+// because no later kernel will then set the condition.
 cudaError_t read_condition(const GraphConditionalNode& branch, unsigned* value,
                            bool* any_gpu_faulted) {
   return call("cudaGraphLaunch", Waits::no, [&](Runtime& r) {

@@ -263,7 +263,7 @@ cudaError_t cudaMemPrefetchAsync(const void* pointer, size_t bytes, cudaMemLocat
     if (!location_exists(r, location)) return cudaErrorInvalidDevice;
     const auto range = managed_pages(r, pointer, bytes, false);
     if (flags != 0 || !range) return cudaErrorInvalidValue;
-    r.managed.prefetch(*range, location);
+    r.managed.record_prefetch_location(*range, location);
     return cudaSuccess;
   });
 }

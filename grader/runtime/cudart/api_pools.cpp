@@ -164,7 +164,7 @@ cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
     if (pools().made.erase(pool) == 0) return cudaErrorInvalidValue;
     DevicePools& own = pools().on(pool->device);
     if (own.current == pool) own.current = &own.standard;
-    r.allocations.forget_pool(pool);
+    r.allocations.detach_allocations_from_pool(pool);
     // Allocations from the pool remain accessible after it is destroyed, so the pool object
     // remains, too.
     return cudaSuccess;

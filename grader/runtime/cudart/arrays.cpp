@@ -195,7 +195,7 @@ sim::TexelArray CudaArrays::texel_array_of(const CudaArray& array) {
   return texels;
 }
 
-sim::TexelArray CudaArrays::texel_array_of(const MipmappedArray& mipmap) {
+sim::TexelArray CudaArrays::texel_array_with_all_levels(const MipmappedArray& mipmap) {
   sim::TexelArray all = texel_array_of(*mipmap.levels.front());
   for (size_t l = 1; l < mipmap.levels.size(); ++l) all.levels.push_back(mipmap.levels[l]->grid);
   return all;

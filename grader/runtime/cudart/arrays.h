@@ -17,7 +17,7 @@ namespace lab32::cudart {
 
 // A box of bytes in memory, for copies and fills: rows are `pitch` bytes apart, slices `slice`
 // bytes.
-struct PitchedBox {
+struct PitchedAddress {
   uint64_t begin = 0;
   uint64_t pitch = 0, slice = 0;
 };
@@ -37,7 +37,7 @@ struct CudaArray {
   }
   uint64_t row_bytes() const { return uint64_t{grid.width} * element_bytes(); }
   // The bytes from an element on. `x` is in bytes.
-  PitchedBox box_from_element(uint64_t x, uint64_t y, uint64_t z) const {
+  PitchedAddress box_from_element(uint64_t x, uint64_t y, uint64_t z) const {
     return {grid.begin + z * grid.slice_bytes + y * grid.pitch + x, grid.pitch, grid.slice_bytes};
   }
   // Whether the array contains the box. Units: bytes, rows, slices.
@@ -71,7 +71,7 @@ class CudaArrays {
 
   static cudaArray_t handle(CudaArray* array) { return reinterpret_cast<cudaArray_t>(array); }
   static sim::TexelArray texel_array_of(const CudaArray& array);
-  static sim::TexelArray texel_array_of(const MipmappedArray& mipmap);
+  static sim::TexelArray texel_array_with_all_levels(const MipmappedArray& mipmap);
 
  private:
   CudaArray& add(const cudaChannelFormatDesc& format, cudaExtent extent, unsigned flags);

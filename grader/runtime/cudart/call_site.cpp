@@ -275,7 +275,7 @@ std::string allocation_display_name(AllocatingCall& made, bool quoted) {
 
 }  // namespace
 
-std::string name_allocation(const std::string& call) {
+std::string record_and_number_allocation(const std::string& call) {
   if (allocations_made < kMostNamed) allocating_calls().push_back({call, HostCallSite::current()});
   return fmt::format("{} no. {}", call, ++allocations_made);
 }

@@ -72,7 +72,7 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes) {
 }
 
 std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const sim::Allocation& in,
-                                             const PitchedBox& box, const CopyExtent& e) {
+                                             const PitchedAddress& box, const CopyExtent& e) {
   if (in.initialised) return std::nullopt;
   std::optional<UnwrittenBytes> found;
   for (uint64_t z = 0; z < e.depth; ++z)
@@ -121,7 +121,7 @@ CopyRangeLocation locate_copy_range(const Runtime& r, uint64_t begin, uint64_t b
 }
 
 // The bytes from the first to the last byte of a box, including the gaps between its rows.
-uint64_t bytes_spanned(const PitchedBox& box, const CopyExtent& e) {
+uint64_t bytes_spanned(const PitchedAddress& box, const CopyExtent& e) {
   return (e.depth - 1) * box.slice + (e.height - 1) * box.pitch + e.width;
 }
 
@@ -206,7 +206,7 @@ Route copy_route(Runtime& r, const CopyRangeLocation& to, const CopyRangeLocatio
 }
 
 // Merges rows without gaps into a single row.
-void merge_contiguous_rows(CopyExtent& e, PitchedBox& a, PitchedBox& b) {
+void merge_contiguous_rows(CopyExtent& e, PitchedAddress& a, PitchedAddress& b) {
   if (e.height > 1 && a.pitch == e.width && b.pitch == e.width &&
       (e.depth == 1 || (a.slice == e.width * e.height && b.slice == e.width * e.height))) {
     e.width *= e.height * e.depth;
@@ -216,7 +216,8 @@ void merge_contiguous_rows(CopyExtent& e, PitchedBox& a, PitchedBox& b) {
 
 }  // namespace
 
-cudaError_t copy(Runtime& r, PitchedBox to, PitchedBox from, CopyExtent e, cudaMemcpyKind kind) {
+cudaError_t copy(Runtime& r, PitchedAddress to, PitchedAddress from, CopyExtent e,
+                 cudaMemcpyKind kind) {
   if (kind < cudaMemcpyHostToHost || kind > cudaMemcpyDefault)
     return cudaErrorInvalidMemcpyDirection;
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
@@ -265,7 +266,7 @@ cudaError_t copy(Runtime& r, PitchedBox to, PitchedBox from, CopyExtent e, cudaM
 }
 
 cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind) {
-  PitchedBox target, source;
+  PitchedAddress target, source;
   target.begin = reinterpret_cast<uint64_t>(to);
   source.begin = reinterpret_cast<uint64_t>(from);
   return copy(r, target, source, {bytes, 1, 1}, kind);
@@ -275,7 +276,7 @@ cudaError_t copy(Runtime& r, void* to, const void* from, uint64_t bytes, cudaMem
 // same buffer again.
 bool is_already_filled(const sim::Memory& memory, const sim::Allocation& allocation,
                        const LaunchMemo::Fill& fill) {
-  if (LaunchMemo::is_filled_with(allocation, fill)) return true;
+  if (LaunchMemo::is_known_filled_with(allocation, fill)) return true;
   const std::byte* first = memory.host(fill.at);
   if (!allocation.initialised || *first != std::byte{fill.value} ||
       std::memcmp(first, first + 1, fill.bytes - 1) != 0)
@@ -284,7 +285,7 @@ bool is_already_filled(const sim::Memory& memory, const sim::Allocation& allocat
   return true;
 }
 
-cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsigned element) {
+cudaError_t fill(Runtime& r, PitchedAddress to, CopyExtent e, unsigned value, unsigned element) {
   if (e.width == 0 || e.height == 0 || e.depth == 0) return cudaSuccess;
   if (e.height > 1 && to.pitch < e.width) return cudaErrorInvalidPitchValue;
   const CopyRangeLocation target = locate_copy_range(r, to.begin, bytes_spanned(to, e), true);
@@ -294,7 +295,7 @@ cudaError_t fill(Runtime& r, PitchedBox to, CopyExtent e, unsigned value, unsign
                 explain_refused_range(target, "destination", to.begin, bytes_spanned(to, e)));
   if (!r.memory.can_access(*target.allocation)) return cudaErrorInvalidValue;
   if (r.gpu().fault) return cudaSuccess;
-  PitchedBox same = to;
+  PitchedAddress same = to;
   const uint64_t bytes = e.width * e.height * e.depth;
   merge_contiguous_rows(e, to, same);
   if (element == 1 && e.height == 1 && e.depth == 1 &&
@@ -329,7 +330,7 @@ cudaError_t copy(Runtime& runtime, const cudaMemcpy3DParms& p) {
   if (to && from && to->element_bytes() != from->element_bytes()) return cudaErrorInvalidValue;
   const uint64_t unit = to ? to->element_bytes() : from ? from->element_bytes() : 1;
   const CopyExtent extent{p.extent.width * unit, p.extent.height, p.extent.depth};
-  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> PitchedBox {
+  const auto at = [&](const cudaPitchedPtr& pointer, const cudaPos& pos) -> PitchedAddress {
     const size_t slice = pointer.pitch * pointer.ysize;
     return {reinterpret_cast<uint64_t>(pointer.ptr) + pos.z * slice + pos.y * pointer.pitch +
                 pos.x * unit,

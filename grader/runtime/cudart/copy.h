@@ -23,7 +23,7 @@ struct UnwrittenBytes {
 };
 // nullopt: all bytes of the box, which lies in this allocation, are written.
 std::optional<UnwrittenBytes> find_unwritten(const sim::Memory& memory, const sim::Allocation& in,
-                                             const PitchedBox& box, const CopyExtent& extent);
+                                             const PitchedAddress& box, const CopyExtent& extent);
 
 // Ranges of unwritten bytes, {begin, end}, in order.
 using Gaps = std::vector<std::pair<uint64_t, uint64_t>>;
@@ -34,7 +34,7 @@ bool may_be_padding(const Gaps& gaps, uint64_t bytes);
 // ---------------------------------------------------------------------------------------------
 
 // Copies a box. All rows are checked before the first byte moves.
-cudaError_t copy(Runtime& runtime, PitchedBox to, PitchedBox from, CopyExtent extent,
+cudaError_t copy(Runtime& runtime, PitchedAddress to, PitchedAddress from, CopyExtent extent,
                  cudaMemcpyKind kind);
 cudaError_t copy(Runtime& runtime, void* to, const void* from, uint64_t bytes, cudaMemcpyKind kind);
 // Positions and extents count bytes, or elements if one side is an array.
@@ -46,7 +46,7 @@ cudaError_t run_or_capture_in_stream(const char* name, cudaStream_t stream, cons
                                      NodeWork::NodeParameters given = {});
 
 // Fills a box with the low bytes of `value`, in elements of 1, 2 or 4 bytes.
-cudaError_t fill(Runtime& runtime, PitchedBox to, CopyExtent extent, unsigned value,
+cudaError_t fill(Runtime& runtime, PitchedAddress to, CopyExtent extent, unsigned value,
                  unsigned element = 1);
 
 }  // namespace lab32::cudart

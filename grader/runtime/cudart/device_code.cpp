@@ -241,9 +241,9 @@ uint32_t word_at(std::string_view data, size_t at) {
 
 }  // namespace
 
-CubinInfo read_cubin(const std::string& cubin) {
+CubinResourceUsage read_cubin(const std::string& cubin) {
   const ElfFile elf = read_elf(cubin, "the program's cubin");
-  CubinInfo info;
+  CubinResourceUsage info;
   if (const ElfSection* constants = elf.find(".nv.constant3"))
     info.constant_bytes = static_cast<uint32_t>(constants->size);
   const ElfSection* attributes = elf.find(".nv.info");
@@ -296,8 +296,8 @@ void for_each_line_note(const std::string& listing, Each each) {
 
 }  // namespace
 
-std::string sass_with_linked_ptx_lines(const std::string& listing,
-                                       const std::map<std::string, int>& lines_before) {
+std::string listing_rebased_to_linked_ptx(const std::string& listing,
+                                          const std::map<std::string, int>& lines_before) {
   if (lines_before.empty()) return listing;
   // Linking renames functions local to a file, so a file's kernels identify the file.
   std::map<std::string_view, int> before;

@@ -71,13 +71,13 @@ struct KernelRegistersAndStack {
   uint32_t local_bytes = 0;  // stack frame of a thread
 };
 
-struct CubinInfo {
+struct CubinResourceUsage {
   std::map<std::string, KernelRegistersAndStack> kernels;  // by symbol
   uint32_t constant_bytes = 0;  // size of the module's __constant__ variables
 };
 
 // Throws Error if the text is not a cubin.
-CubinInfo read_cubin(const std::string& cubin);
+CubinResourceUsage read_cubin(const std::string& cubin);
 
 // Changes the listing of a linked cubin to use line numbers of the linked PTX.
 //
@@ -85,7 +85,7 @@ CubinInfo read_cubin(const std::string& cubin);
 // calls ".nv_debug_ptx_txt.NUMBER". `lines_before` has, for each function, how many lines later it
 // begins in the linked PTX (ptx::LinkedPtx). If it is empty, the cubin was not linked and the
 // listing is unchanged.
-std::string sass_with_linked_ptx_lines(const std::string& listing,
-                                       const std::map<std::string, int>& lines_before);
+std::string listing_rebased_to_linked_ptx(const std::string& listing,
+                                          const std::map<std::string, int>& lines_before);
 
 }  // namespace lab32::cudart

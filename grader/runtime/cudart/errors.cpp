@@ -29,11 +29,11 @@ namespace {
 std::atomic<bool> refused{false};
 std::atomic<void (*)()> at_end{nullptr};
 
-struct ErrorText {
+struct ErrorNameAndText {
   const char *name, *text;
 };
 
-ErrorText find_error_text(cudaError_t error) {
+ErrorNameAndText find_error_text(cudaError_t error) {
   switch (static_cast<int>(error)) {
 #define ERROR(value, name, text) \
   case value:                    \

@@ -43,7 +43,7 @@ SourcePlace source_place(const HostCallSite& site);
 std::string file_and_line_prefix(const SourcePlace& place);
 
 // Names the allocation that the function `call` makes now: "cudaMalloc no. 2".
-std::string name_allocation(const std::string& call);
+std::string record_and_number_allocation(const std::string& call);
 // Replaces such names in a message by the program's variable and the line of the call: "`d_in`
 // (allocated on line 42)" if the call passes `&d_in`, otherwise "the allocation of line 42". A name
 // remains if the line is not known. Finding the line takes some hundredths of a second.

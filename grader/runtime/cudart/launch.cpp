@@ -316,9 +316,9 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const RequestedLaunchConfig& 
   const std::string path = environment_value(variables::kRecord);
   const bool recorded = !path.empty();
   const std::string key = launch_key(entry.symbol, shape, arguments);
-  RepeatedLaunchTimeModel* known = nullptr;
+  LaunchTimeExtrapolator* known = nullptr;
   if (options.model == device::LaunchOptions::Model::warm) {
-    const RepeatedLaunchTimeModels::EstimateAndModelFlag found =
+    const RepeatedLaunchTimeCache::EstimateAndShouldModel found =
         r.gpu().known_times.find_or_add_estimate(
             key, launch_key_modulo_alignment(entry.symbol, shape, arguments, r.memory));
     known = found.time;

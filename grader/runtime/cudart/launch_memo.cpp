@@ -72,7 +72,7 @@ std::vector<sim::AllocationDigest> digest_memory(const sim::Memory& memory) {
 void LaunchMemo::forget_digests() { last_digests().reset(); }
 bool LaunchMemo::has_digests() { return last_digests().has_value(); }
 
-bool LaunchMemo::is_filled_with(const sim::Allocation& allocation, const Fill& fill) {
+bool LaunchMemo::is_known_filled_with(const sim::Allocation& allocation, const Fill& fill) {
   const sim::AllocationDigest* const found = digest_of(allocation);
   const auto known = last_fills_by_allocation().find(allocation.index);
   return found != nullptr && known != last_fills_by_allocation().end() &&

@@ -153,7 +153,7 @@ void DeviceCodeRegistry::load_on_current_device(DeviceBinary& binary) {
     for (const auto& [symbol, resources] : binary.cubin.kernels)
       artifact.registers[symbol] = resources.registers;
     if (listings_)
-      artifact.sass = sass_with_linked_ptx_lines(
+      artifact.sass = listing_rebased_to_linked_ptx(
           make_paths_relative(toolchain::disassemble(code.cubin)), code.lines_before);
   }
   for (const auto& module : binary.modules)
@@ -201,28 +201,29 @@ namespace {
 // Beyond this number of lines, the message recommends --list-unsupported.
 constexpr size_t kMostLines = 4;
 
-void print_each_once(const char* of, const std::vector<std::string>& lines) {
+void print_each_once(const char* line_prefix, const std::vector<std::string>& lines) {
   static std::set<std::string> said;
   size_t number = 0;
   for (const std::string& line : lines)
     if (said.insert(line).second && ++number <= kMostLines)
-      print_message(fmt::format("{}: {}", of, line));
+      print_message(fmt::format("{}: {}", line_prefix, line));
   if (number > kMostLines)
     print_message(fmt::format("... and {} more: `lab32 run --list-unsupported` lists all",
                               number - kMostLines));
 }
 
 void add_kernel_refusals(const std::map<std::string, std::string>& refusals,
-                         const std::string& name, CodeRefusals* all) {
+                         const std::string& name, UnsupportedInstructions* all) {
   for (const auto& [symbol, why] : refusals) all->add(why, device::kernel_name(symbol), name);
 }
 
 // Examines a module that the program has not used yet. The PTX is parsed only if it may contain an
 // unknown opcode.
-void examine_unused_binary(const DeviceBinary& binary, const std::string& arch, CodeRefusals* all) {
+void examine_unused_binary(const DeviceBinary& binary, const std::string& arch,
+                           UnsupportedInstructions* all) {
   try {
     const std::string ptx = choose_device_code(read_fatbin(binary.wrapper), arch).ptx;
-    if (ptx::may_have_unknown_opcodes(ptx))
+    if (ptx::may_have_unknown_ptx_opcodes(ptx))
       add_kernel_refusals(device::unsupported_kernels_of(make_paths_relative(ptx)), "", all);
   } catch (const Error&) {
     // The module has no code for this device, which its first use will report.
@@ -231,7 +232,8 @@ void examine_unused_binary(const DeviceBinary& binary, const std::string& arch, 
 
 }  // namespace
 
-void CodeRefusals::add(const std::string& why, const std::string& kernel, const std::string& name) {
+void UnsupportedInstructions::add(const std::string& why, const std::string& kernel,
+                                  const std::string& name) {
   static const RegularExpression in_source("^PTX line [0-9]+: (.*) \\(source: (.*)\\)$"),
       in_ptx("^PTX line ([0-9]+): (.*)$");
   std::string text = why.substr(0, why.find('\n'));
@@ -242,7 +244,7 @@ void CodeRefusals::add(const std::string& why, const std::string& kernel, const 
   kernels_[text].push_back(kernel);
 }
 
-std::vector<std::string> CodeRefusals::lines() const {
+std::vector<std::string> UnsupportedInstructions::lines() const {
   std::vector<std::string> lines;
   for (const auto& [text, kernels] : kernels_) {
     const std::string others =
@@ -256,7 +258,7 @@ std::vector<std::string> CodeRefusals::lines() const {
 void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string& arch) {
   const std::vector<DeviceBinary*> binaries = registry.take_unexamined_binaries();
   if (binaries.empty()) return;
-  CodeRefusals all;
+  UnsupportedInstructions all;
   for (DeviceBinary* binary : binaries)
     if (binary->here())
       add_kernel_refusals(binary->here()->refusals(), "", &all);
@@ -266,7 +268,7 @@ void warn_of_unsupported_kernels(DeviceCodeRegistry& registry, const std::string
 }
 
 void warn_of_unsupported_kernels(DeviceBinary& module) {
-  CodeRefusals all;
+  UnsupportedInstructions all;
   add_kernel_refusals(module.here()->refusals(), module.code->name, &all);
   print_each_once("the program has loaded a kernel that cannot run", all.lines());
 }

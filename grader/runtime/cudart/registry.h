@@ -34,7 +34,7 @@ struct DeviceBinary {
   // The kernels that order memory for the host, too. The host then need not wait for them by a
   // call.
   std::set<std::string> order_for_host;
-  CubinInfo cubin;
+  CubinResourceUsage cubin;
   // Host pointers to managed variables, which are set at load.
   std::vector<std::pair<void**, std::string>> managed;
 
@@ -130,11 +130,11 @@ class DeviceCodeRegistry {
 
 // Unsupported instructions in device code. Each is reported once, with the kernels that contain it,
 // because a single line of a template can affect many kernels.
-class CodeRefusals {
+class UnsupportedInstructions {
  public:
   // `why` is the text of an Error; quoted PTX is dropped. The report uses the source line if it is
-  // known, and otherwise the PTX line in the module `name`. `kernel` is the demangled name; empty
-  // means all kernels.
+  // known, and otherwise the PTX line in the module `module_name`. `kernel` is the demangled name;
+  // empty means all kernels.
   void add(const std::string& why, const std::string& kernel, const std::string& module_name = "");
   // An example: "kernel.cu:7: `discard.global.L2` is not supported by the simulator (kernel bad<1>
   // and 1 more)"

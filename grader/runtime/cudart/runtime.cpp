@@ -62,8 +62,8 @@ double launch_seconds(const model::DeviceProfile& profile, const device::LaunchR
          static_cast<double>(sectors) * 32 / profile.time.dram_bytes_per_second;
 }
 
-double RepeatedLaunchTimeModel::seconds(const model::DeviceProfile& profile,
-                                        const device::LaunchResult& run) {
+double LaunchTimeExtrapolator::seconds(const model::DeviceProfile& profile,
+                                       const device::LaunchResult& run) {
   // For textures, clusters and some other features there is no prediction, but sectors are counted.
   const bool modelled = !run.fault && (run.predicted || run.counters);
   if (modelled) {
@@ -110,7 +110,7 @@ std::string launch_key_modulo_alignment(const std::string& symbol, const device:
   return launch_key(symbol, shape, arguments);
 }
 
-RepeatedLaunchTimeModels::EstimateAndModelFlag RepeatedLaunchTimeModels::find_or_add_estimate(
+RepeatedLaunchTimeCache::EstimateAndShouldModel RepeatedLaunchTimeCache::find_or_add_estimate(
     const std::string& launch, const std::string& pieces) {
   // A program whose launches all differ gains nothing, so the number of entries is limited.
   constexpr size_t kMost = 4096;
@@ -119,7 +119,7 @@ RepeatedLaunchTimeModels::EstimateAndModelFlag RepeatedLaunchTimeModels::find_or
     first_.clear();
   }
   const std::string& first = first_.try_emplace(pieces, launch).first->second;
-  RepeatedLaunchTimeModel& time = known_[first];
+  LaunchTimeExtrapolator& time = known_[first];
   return {&time, first == launch && !time.settled()};
 }
 
@@ -169,7 +169,7 @@ std::string environment_value_or(const EnvironmentVariableName& variable, const 
   return value.empty() ? otherwise : value;
 }
 
-Tool tool_of(const std::string& name) {
+Tool parse_lab32_tool(const std::string& name) {
   if (name == "profile") return Tool::profile;
   if (name == "check") return Tool::check;
   if (name == "run") return Tool::run;
@@ -215,7 +215,7 @@ std::optional<counters::DetailFilter> detail_filter_of(const std::string& text) 
 }  // namespace
 
 Runtime::Runtime(const std::string& profile_name, int count)
-    : tool(tool_of(environment_value_or(variables::kTool, "run"))),
+    : tool(parse_lab32_tool(environment_value_or(variables::kTool, "run"))),
       schedule(schedule_seed_if_given(environment_value(variables::kSchedule))),
       launch_detail(detail_filter_of(environment_value(variables::kLaunchDetail))),
       profile(model::read_device_profile(profile_name)),

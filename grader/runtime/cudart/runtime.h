@@ -50,7 +50,7 @@ class LaunchMemo {
       return at == b.at && bytes == b.bytes && value == b.value;
     }
   };
-  static bool is_filled_with(const sim::Allocation& allocation, const Fill& fill);
+  static bool is_known_filled_with(const sim::Allocation& allocation, const Fill& fill);
   // Records that the whole allocation has been filled.
   static void record_fill(const sim::Allocation& allocation, const Fill& fill);
 
@@ -95,11 +95,11 @@ class LaunchMemo {
 // ---------------------------------------------------------------------------------------------
 // The modelled clock of a device. All its work runs in sequence.
 
-class GpuTimeline {
+class SimulatedGpuClock {
  public:
   // Work begins no earlier than the program's request. `host` is the time up to which the program
   // has waited; all devices share it. It must outlive the timeline.
-  explicit GpuTimeline(double& host) : host_(host) {}
+  explicit SimulatedGpuClock(double& host) : host_(host) {}
 
   double now() const { return std::max(now_, host_); }  // seconds
   void advance(double seconds) { now_ = now() + seconds; }
@@ -126,7 +126,7 @@ double launch_seconds(const model::DeviceProfile& profile, const device::LaunchR
 // The modelled time of a launch that a program repeats. Only the first two runs are modelled, since
 // the first may find cold caches. Later runs take the second one's time, scaled by their warp
 // instructions, because modelling costs several times as much as running.
-class RepeatedLaunchTimeModel {
+class LaunchTimeExtrapolator {
  public:
   bool settled() const { return modelled_ >= 2; }
   // The time of a launch, which must have been modelled unless settled().
@@ -148,19 +148,19 @@ std::string launch_key_modulo_alignment(const std::string& symbol, const device:
                                         std::vector<device::KernelArgument> arguments,
                                         const sim::Memory& memory);
 
-class RepeatedLaunchTimeModels {
+class RepeatedLaunchTimeCache {
  public:
-  struct EstimateAndModelFlag {
-    RepeatedLaunchTimeModel* time;
+  struct EstimateAndShouldModel {
+    LaunchTimeExtrapolator* time;
     bool model;  // whether to model the launch, not to use the time known so far
   };
   // Looks up launch_key() and launch_key_modulo_alignment(). If launches differ only in their
   // pieces, only the first one's launches are modelled.
-  EstimateAndModelFlag find_or_add_estimate(const std::string& launch,
-                                            const std::string& aligned_pieces_key);
+  EstimateAndShouldModel find_or_add_estimate(const std::string& launch,
+                                              const std::string& aligned_pieces_key);
 
  private:
-  std::map<std::string, RepeatedLaunchTimeModel> known_;
+  std::map<std::string, LaunchTimeExtrapolator> known_;
   std::map<std::string, std::string>
       first_;  // launch_key_modulo_alignment() of the first launch -> launch_key()
 };
@@ -178,8 +178,8 @@ struct SimulatedGpu {
   const uint64_t own;
   uint64_t reached_by;
   std::unique_ptr<device::Device> device;
-  GpuTimeline timeline;
-  RepeatedLaunchTimeModels known_times;
+  SimulatedGpuClock timeline;
+  RepeatedLaunchTimeCache known_times;
   LaunchMemo launch_memo;
 
   std::string output;  // output of kernels that is not printed yet

@@ -36,7 +36,7 @@ bool Contexts::is_primary(Context context) const {
                      [&](const PrimaryContext& p) { return &p.context == context; });
 }
 
-bool Contexts::release_primary(int device) {
+bool Contexts::release_primary_and_test_last(int device) {
   int& retained = primaries_[index(device)].retained;
   return retained > 0 && --retained == 0;
 }

@@ -52,7 +52,7 @@ class Contexts {
   Context primary(int device) { return &primaries_[index(device)].context; }
   bool is_primary(Context context) const;
   void retain(int device) { ++primaries_[index(device)].retained; }
-  bool release_primary(int device);  // true if this was the last reference
+  bool release_primary_and_test_last(int device);  // true if this was the last reference
   bool is_primary_active(int device) const;
   // Call when a runtime function was called: without a current context, the first device's primary
   // context becomes current.

@@ -143,7 +143,7 @@ cudaError_t texels_of_resource(const CudaArrays& arrays, const sim::Memory& memo
     case cudaResourceTypeMipmappedArray: {
       const MipmappedArray* mipmap = arrays.find(r.res.mipmap.mipmap);
       if (!mipmap) return cudaErrorInvalidResourceHandle;
-      *texels = CudaArrays::texel_array_of(*mipmap);
+      *texels = CudaArrays::texel_array_with_all_levels(*mipmap);
       return cudaSuccess;
     }
     case cudaResourceTypeLinear:

@@ -49,7 +49,7 @@ void WritesSinceHostSync::add(uint64_t begin, uint64_t bytes, const std::string&
 
 void WritesSinceHostSync::mark_words(uint64_t begin, uint64_t end) {
   for (uint64_t at = begin / kWord * kWord; at < end; at += kWord) {
-    WatchedPage& page = pages_[at / kPage];
+    PageOfUnfinishedWrites& page = pages_[at / kPage];
     page.words.set(at % kPage / kWord);
     page.work = work_.size() - 1;
   }

@@ -51,7 +51,7 @@ class WritesSinceHostSync {
 
  private:
   static constexpr uint64_t kPage = 4096, kWord = 4;
-  struct WatchedPage {
+  struct PageOfUnfinishedWrites {
     std::bitset<kPage / kWord> words;
     size_t work = 0;  // index of the last work that writes to the page
   };
@@ -61,7 +61,7 @@ class WritesSinceHostSync {
   static void set_page_access(uint64_t first_page, uint64_t end_page, bool access);
 
   const sim::Memory& memory_;
-  std::map<uint64_t, WatchedPage> pages_;  // by number
+  std::map<uint64_t, PageOfUnfinishedWrites> pages_;  // by number
   std::vector<UnfinishedWork> work_;
 };
 

@@ -80,7 +80,7 @@ CUresult pop_context(CUcontext* out) {
 CUresult release_primary_context(CUdevice device) {
   return call_with_valid_device("cuDevicePrimaryCtxRelease", device, Waits::no, [&](Runtime& r) {
     if (!r.contexts.is_primary_active(device)) return CUDA_ERROR_INVALID_CONTEXT;
-    if (r.contexts.release_primary(device) && !r.contexts.is_primary_active(device))
+    if (r.contexts.release_primary_and_test_last(device) && !r.contexts.is_primary_active(device))
       reset_device(r, device);
     return CUDA_SUCCESS;
   });
@@ -103,8 +103,8 @@ CUresult set_primary_context_flags(CUdevice device, unsigned flags) {
 }
 
 // Calls `body` with the given context, or the current one for a null.
-CUresult with_context(const char* name, CUcontext context,
-                      const std::function<CUresult(Runtime&, CUctx_st&)>& body) {
+CUresult call_with_context_or_current(const char* name, CUcontext context,
+                                      const std::function<CUresult(Runtime&, CUctx_st&)>& body) {
   return call(name, context ? Needs::init : Needs::context, Waits::no, [&](Runtime& r) {
     CUcontext which = context ? context : Contexts::current();
     return r.contexts.knows(which) ? body(r, *which) : CUDA_ERROR_INVALID_CONTEXT;
@@ -173,7 +173,7 @@ CUresult cuCtxGetDevice(CUdevice* device) {
   });
 }
 CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
-  return with_context("cuCtxGetDevice", context, [&](Runtime&, CUctx_st& own) {
+  return call_with_context_or_current("cuCtxGetDevice", context, [&](Runtime&, CUctx_st& own) {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     *device = own.device;
     return CUDA_SUCCESS;
@@ -181,14 +181,14 @@ CUresult cuCtxGetDevice_v2(CUdevice* device, CUcontext context) {
 }
 
 CUresult cuCtxGetFlags(unsigned* flags) {
-  return with_context("cuCtxGetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
+  return call_with_context_or_current("cuCtxGetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
     if (!flags) return CUDA_ERROR_INVALID_VALUE;
     *flags = own.flags;
     return CUDA_SUCCESS;
   });
 }
 CUresult cuCtxSetFlags(unsigned flags) {
-  return with_context("cuCtxSetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
+  return call_with_context_or_current("cuCtxSetFlags", nullptr, [&](Runtime&, CUctx_st& own) {
     if (flags & ~kKnownFlags) return CUDA_ERROR_INVALID_VALUE;
     own.flags = flags;
     return CUDA_SUCCESS;
@@ -196,7 +196,7 @@ CUresult cuCtxSetFlags(unsigned flags) {
 }
 
 CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
-  return with_context("cuCtxGetId", context, [&](Runtime&, CUctx_st& own) {
+  return call_with_context_or_current("cuCtxGetId", context, [&](Runtime&, CUctx_st& own) {
     if (!id) return CUDA_ERROR_INVALID_VALUE;
     *id = own.id;
     return CUDA_SUCCESS;
@@ -204,7 +204,7 @@ CUresult cuCtxGetId(CUcontext context, unsigned long long* id) {
 }
 
 CUresult cuCtxGetApiVersion(CUcontext context, unsigned* version) {
-  return with_context("cuCtxGetApiVersion", context, [&](Runtime&, CUctx_st&) {
+  return call_with_context_or_current("cuCtxGetApiVersion", context, [&](Runtime&, CUctx_st&) {
     if (!version) return CUDA_ERROR_INVALID_VALUE;
     *version = 3020;  // the version of every context since CUDA 3.2
     return CUDA_SUCCESS;
@@ -216,8 +216,8 @@ CUresult cuCtxSynchronize() {
 }
 CUresult cuCtxSynchronize_v2(CUcontext context) {
   if (!context) return cuCtxSynchronize();
-  if (const CUresult e = with_context("cuCtxSynchronize", context,
-                                      [](Runtime&, CUctx_st&) { return CUDA_SUCCESS; }))
+  if (const CUresult e = call_with_context_or_current(
+          "cuCtxSynchronize", context, [](Runtime&, CUctx_st&) { return CUDA_SUCCESS; }))
     return e;
   const Contexts::ContextScope current(context);
   return cuCtxSynchronize();

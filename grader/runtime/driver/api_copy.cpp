@@ -8,7 +8,7 @@ using namespace lab32::driver;
 using lab32::cudart::Body;
 using lab32::cudart::CopyExtent;
 using lab32::cudart::DriverCallScope;
-using lab32::cudart::PitchedBox;
+using lab32::cudart::PitchedAddress;
 
 namespace {
 
@@ -43,7 +43,7 @@ struct CopySide {
 };
 
 // The box's array is null if the side is memory.
-cudaError_t box_of_side(Runtime& r, const CopySide& s, const CopyExtent& e, PitchedBox* box) {
+cudaError_t box_of_side(Runtime& r, const CopySide& s, const CopyExtent& e, PitchedAddress* box) {
   if (s.type == CU_MEMORYTYPE_ARRAY) {
     const auto* array = r.arrays.find(reinterpret_cast<cudaArray_const_t>(s.array));
     if (!array) return cudaErrorInvalidResourceHandle;
@@ -73,7 +73,7 @@ cudaMemcpyKind copy_kind_of(CUmemorytype to, CUmemorytype from) {
 
 Body copy_boxes(const CopySide& to, const CopySide& from, const CopyExtent& extent) {
   return [=](Runtime& r) {
-    PitchedBox target, source;
+    PitchedAddress target, source;
     if (const cudaError_t e = box_of_side(r, to, extent, &target)) return e;
     if (const cudaError_t e = box_of_side(r, from, extent, &source)) return e;
     return lab32::cudart::copy(r, target, source, extent, copy_kind_of(to.type, from.type));

@@ -12,16 +12,16 @@ using namespace lab32::driver;
 namespace {
 
 // The launch settings that the program has made for a function.
-struct LegacyLaunchSettings {
+struct CuLaunchGridSettings {
   unsigned block[3] = {1, 1, 1};
   unsigned shared = 0;
   std::vector<char> arguments;
 };
 
 CUresult with_legacy_settings(const char* name, CUfunction function,
-                              const std::function<CUresult(LegacyLaunchSettings&)>& body) {
+                              const std::function<CUresult(CuLaunchGridSettings&)>& body) {
   return call(name, [&](Runtime& r) {
-    static std::map<const void*, LegacyLaunchSettings> all;
+    static std::map<const void*, CuLaunchGridSettings> all;
     if (!r.registry.find_kernel(function)) return CUDA_ERROR_INVALID_HANDLE;
     return body(all[function]);
   });
@@ -29,7 +29,7 @@ CUresult with_legacy_settings(const char* name, CUfunction function,
 
 CUresult set_legacy_argument(const char* name, CUfunction function, int offset, const void* value,
                              size_t bytes) {
-  return with_legacy_settings(name, function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings(name, function, [&](CuLaunchGridSettings& s) {
     if (offset < 0 || !value) return CUDA_ERROR_INVALID_VALUE;
     const auto at = static_cast<size_t>(offset);
     if (s.arguments.size() < at + bytes) s.arguments.resize(at + bytes);
@@ -39,8 +39,8 @@ CUresult set_legacy_argument(const char* name, CUfunction function, int offset, 
 }
 
 CUresult launch_with_legacy_settings(CUfunction function, int width, int height, CUstream stream) {
-  LegacyLaunchSettings now;
-  const CUresult e = with_legacy_settings("cuLaunchGrid", function, [&](LegacyLaunchSettings& s) {
+  CuLaunchGridSettings now;
+  const CUresult e = with_legacy_settings("cuLaunchGrid", function, [&](CuLaunchGridSettings& s) {
     now = s;
     return width > 0 && height > 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
   });
@@ -56,7 +56,7 @@ CUresult launch_with_legacy_settings(CUfunction function, int width, int height,
 }  // namespace
 
 CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
-  return with_legacy_settings("cuFuncSetBlockShape", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuFuncSetBlockShape", function, [&](CuLaunchGridSettings& s) {
     if (x <= 0 || y <= 0 || z <= 0) return CUDA_ERROR_INVALID_VALUE;
     s.block[0] = static_cast<unsigned>(x);
     s.block[1] = static_cast<unsigned>(y);
@@ -65,13 +65,13 @@ CUresult cuFuncSetBlockShape(CUfunction function, int x, int y, int z) {
   });
 }
 CUresult cuFuncSetSharedSize(CUfunction function, unsigned bytes) {
-  return with_legacy_settings("cuFuncSetSharedSize", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuFuncSetSharedSize", function, [&](CuLaunchGridSettings& s) {
     s.shared = bytes;
     return CUDA_SUCCESS;
   });
 }
 CUresult cuParamSetSize(CUfunction function, unsigned bytes) {
-  return with_legacy_settings("cuParamSetSize", function, [&](LegacyLaunchSettings& s) {
+  return with_legacy_settings("cuParamSetSize", function, [&](CuLaunchGridSettings& s) {
     s.arguments.resize(bytes);
     return CUDA_SUCCESS;
   });

@@ -124,7 +124,7 @@ class UnsupportedCallAndCodeFinder {
   sim::Memory memory_;
   std::unique_ptr<device::Device> device_;
   std::map<std::string, std::string> calls_;  // name -> message
-  cudart::CodeRefusals code_;
+  cudart::UnsupportedInstructions code_;
 };
 
 // The imports of a program and of the libraries that it is linked with, directly or indirectly. The

@@ -54,7 +54,7 @@ struct VirtualAddressReservations {
   }
   // Calls f for each piece in the range. False: the range does not consist of whole pieces.
   template <class F>
-  bool for_each_piece(uint64_t at, uint64_t bytes, F&& f) {
+  bool for_each_piece_if_whole_range(uint64_t at, uint64_t bytes, F&& f) {
     const uint64_t end = at + bytes;
     for (int pass = 0; pass < 2; ++pass)
       for (uint64_t next = at; next < end;) {
@@ -228,17 +228,18 @@ CUresult cuMemUnmap(CUdeviceptr at, size_t bytes) {
       nothing &= !piece.at || piece.at >= at + bytes || at >= piece.at + piece.bytes;
     if (nothing) return CUDA_SUCCESS;
     std::vector<CUmemGenericAllocationHandle> destroyed;
-    const bool whole = virtual_address_reservations().for_each_piece(at, bytes, [&](auto& entry) {
-      PhysicalAllocation& piece = entry.second;
-      set_access(*a, piece.at, piece.bytes, 0);
-      if (piece.handles)
-        save_content(r, piece);
-      else
-        destroyed.push_back(entry.first);
-      // The bytes at this address are no longer initialised.
-      r.memory.set_range_written(piece.at, piece.at + piece.bytes, false);
-      if (piece.handles) piece.at = 0;
-    });
+    const bool whole =
+        virtual_address_reservations().for_each_piece_if_whole_range(at, bytes, [&](auto& entry) {
+          PhysicalAllocation& piece = entry.second;
+          set_access(*a, piece.at, piece.bytes, 0);
+          if (piece.handles)
+            save_content(r, piece);
+          else
+            destroyed.push_back(entry.first);
+          // The bytes at this address are no longer initialised.
+          r.memory.set_range_written(piece.at, piece.at + piece.bytes, false);
+          if (piece.handles) piece.at = 0;
+        });
     for (CUmemGenericAllocationHandle handle : destroyed) {
       const PhysicalAllocation& piece = virtual_address_reservations().pieces.at(handle);
       r.allocations.give_up(piece.properties.location.id, piece.bytes);
@@ -257,9 +258,9 @@ CUresult cuMemSetAccess(CUdeviceptr at, size_t bytes, const CUmemAccessDesc* lis
         throw lab32::Error("access of the host to memory mapped with cuMemMap is not simulated");
       if (!r.has_device(list[i].location.id)) return CUDA_ERROR_INVALID_DEVICE;
       const uint8_t what = static_cast<uint8_t>(list[i].flags);
-      if (!virtual_address_reservations().for_each_piece(at, bytes, [&](auto& entry) {
-            set_access(*a, entry.second.at, entry.second.bytes, what);
-          }))
+      if (!virtual_address_reservations().for_each_piece_if_whole_range(
+              at, bytes,
+              [&](auto& entry) { set_access(*a, entry.second.at, entry.second.bytes, what); }))
         return CUDA_ERROR_INVALID_VALUE;
     }
     return CUDA_SUCCESS;

@@ -194,7 +194,7 @@ class NvccExecutableBuilder {
     return text;
   }
 
-  fs::path built_program() {
+  fs::path build_program_if_outdated() {
     if (has_up_to_date_program(place_)) return place_ / "program";
     // Built beside the final path and then renamed, because another process may build the same
     // program.
@@ -338,7 +338,8 @@ fs::path build_program(const ProgramOrSources& program, const std::string& arch)
   std::error_code error;
   if (fs::is_directory(file, error)) throw Error(file.string() + " is a directory, not a program");
   if (!fs::is_regular_file(file, error)) throw Error(file.string() + ": there is no such file");
-  if (is_source_file(program.file)) return NvccExecutableBuilder(program, arch).built_program();
+  if (is_source_file(program.file))
+    return NvccExecutableBuilder(program, arch).build_program_if_outdated();
   std::ifstream in(file, std::ios::binary);
   char magic[4] = {};
   in.read(magic, sizeof magic);

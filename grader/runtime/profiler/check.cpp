@@ -151,13 +151,13 @@ bool has_hazard_of_topic(const std::vector<Finding>& findings, Topic group) {
 
 }  // namespace
 
-std::string HazardReport::last_line() const {
+std::string ProgramHazardReport::last_line() const {
   return fmt::format("lab32 check: {} hazard{} (memory {}, race {}, initialisation {}, barrier {})",
                      hazards(), hazards() == 1 ? "" : "s", memory, race, initialisation, barrier);
 }
 
-HazardReport make_hazard_report(const std::vector<LaunchProfile>& launches) {
-  HazardReport report;
+ProgramHazardReport make_hazard_report(const std::vector<LaunchProfile>& launches) {
+  ProgramHazardReport report;
   Entries entries;
   SourceLineQuoter sources;
   std::string stopped;
@@ -197,7 +197,7 @@ HazardReport make_hazard_report(const std::vector<LaunchProfile>& launches) {
     }
     report.text += text_of(entry, sources);
     if (!report.access && entry.group != Topic::barrier && entry.line > 0)
-      report.access = HazardReport::FileAndLine{entry.file, entry.line};
+      report.access = ProgramHazardReport::FileAndLine{entry.file, entry.line};
     switch (entry.group) {
       case Topic::memory:
         ++report.memory;
@@ -218,7 +218,7 @@ HazardReport make_hazard_report(const std::vector<LaunchProfile>& launches) {
 }
 
 void add_library_findings(const std::vector<record::RecordedLibraryCall>& calls,
-                          HazardReport* report) {
+                          ProgramHazardReport* report) {
   using Kind = record::RecordedLibraryCall::Finding::Kind;
   std::map<std::tuple<std::string, Kind, std::string>, uint64_t> all;
   for (const record::RecordedLibraryCall& call : calls)
@@ -236,7 +236,8 @@ void add_library_findings(const std::vector<record::RecordedLibraryCall>& calls,
   }
 }
 
-void add_host_findings(const std::vector<record::HostFinding>& findings, HazardReport* report) {
+void add_host_findings(const std::vector<record::HostFinding>& findings,
+                       ProgramHazardReport* report) {
   using Kind = record::HostFinding::Kind;
   SourceLineQuoter sources;
   for (const record::HostFinding& f : findings) {
@@ -270,7 +271,7 @@ std::string quoted_for_shell(const std::string& word) {
 // The command that draws the first finding; empty if `lab32 explain` cannot, since it draws lines
 // of the first source only.
 std::string command_that_draws_finding(const HazardCheckCommandOptions& options,
-                                       const HazardReport& report) {
+                                       const ProgramHazardReport& report) {
   const std::string& file = options.program.file;
   std::error_code no_such_file;
   if (!report.access || !std::filesystem::equivalent(file, report.access->file, no_such_file))
@@ -289,7 +290,7 @@ std::string command_that_draws_finding(const HazardCheckCommandOptions& options,
 int check_program(const HazardCheckCommandOptions& options) {
   const RecordedRun run = run_recorded(options.program, options.device, options.arguments, "check",
                                        {options.schedule, options.gpus});
-  HazardReport report = make_hazard_report(run.recording.launches);
+  ProgramHazardReport report = make_hazard_report(run.recording.launches);
   add_library_findings(run.recording.library_calls, &report);
   add_host_findings(run.recording.host_findings, &report);
   // Start a new line, because the program's output may not have ended its last line.

@@ -65,7 +65,7 @@ pictures::PicturedCheck picture_of_program_run(const ExplainOptions& options);
 // The report that `lab32 check` prints about a program's launches, and the counts by which it
 // decides the exit status.
 
-struct HazardReport {
+struct ProgramHazardReport {
   // Findings, one for each source line (or pair of lines, for a race), however many launches have
   // it.
   uint64_t memory = 0, race = 0, initialisation = 0, barrier = 0;
@@ -83,14 +83,15 @@ struct HazardReport {
   std::string last_line() const;
 };
 
-HazardReport make_hazard_report(const std::vector<record::LaunchProfile>& launches);
+ProgramHazardReport make_hazard_report(const std::vector<record::LaunchProfile>& launches);
 
 // Adds findings in calls of libraries. Calls with the same name and text are counted together; they
 // appear before the report's last line.
 void add_library_findings(const std::vector<record::RecordedLibraryCall>& calls,
-                          HazardReport* report);
+                          ProgramHazardReport* report);
 
 // Adds faults in the host's part of the program.
-void add_host_findings(const std::vector<record::HostFinding>& findings, HazardReport* report);
+void add_host_findings(const std::vector<record::HostFinding>& findings,
+                       ProgramHazardReport* report);
 
 }  // namespace lab32::profiler

@@ -107,10 +107,10 @@ pictures::PicturedLaunch picture_of_launch(const record::LaunchProfile& launch,
                                            const SourceFile& source, const std::string& file) {
   const std::string kernel = ncu_kernel_name(launch.symbol);
   const auto parameters = parameter_names_of(source, unqualified_kernel_name(kernel));
-  std::vector<counters::ArrayDetail> arrays;
+  std::vector<counters::AccessedArray> arrays;
   if (launch.run.launch_detail) arrays = launch.run.launch_detail->arrays;
   const auto element = [&](uint64_t address, uint32_t bytes) {
-    for (const counters::ArrayDetail& array : arrays) {
+    for (const counters::AccessedArray& array : arrays) {
       if (address < array.begin || address - array.begin >= array.bytes) continue;
       const uint64_t index = (address - array.begin) / bytes;
       const auto n = static_cast<size_t>(array.parameter);

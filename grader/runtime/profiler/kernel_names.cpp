@@ -14,14 +14,14 @@ namespace {
 struct Unreadable {};
 
 // A type as the text before and the text after the declared name: `int (*` NAME `)[4]`.
-struct DemangledType {
+struct TypeTextAroundName {
   std::string before, after;
   bool wraps = false;  // an array or function, so a pointer to it needs parentheses
   bool pack = false;
   std::string text() const { return before + after; }
 };
 
-DemangledType named(const std::string& name) { return {name, "", false, false}; }
+TypeTextAroundName named(const std::string& name) { return {name, "", false, false}; }
 
 class MangledNameReader {
  public:
@@ -85,12 +85,12 @@ class MangledNameReader {
     return value + 1;
   }
 
-  DemangledType add_substitution(DemangledType type) {
+  TypeTextAroundName add_substitution(TypeTextAroundName type) {
     seen_.push_back(type);
     return type;
   }
 
-  DemangledType read_substitution() {
+  TypeTextAroundName read_substitution() {
     static const std::map<char, const char*> standard{
         {'t', "std"}, {'a', "std::allocator"}, {'b', "std::basic_string"}, {'s', "std::string"}};
     if (const auto s = standard.find(peek()); s != standard.end()) {
@@ -152,7 +152,9 @@ class MangledNameReader {
     return name;
   }
 
-  DemangledType parameter() { return named("T" + std::to_string(read_sequence_number(10) + 1)); }
+  TypeTextAroundName parameter() {
+    return named("T" + std::to_string(read_sequence_number(10) + 1));
+  }
 
   std::string read_template_arguments() {
     std::string list;
@@ -193,7 +195,7 @@ class MangledNameReader {
     std::string list;
     while (!done() && peek() != 'E') {
       if (accept_word("v")) continue;
-      const DemangledType type = read_type();
+      const TypeTextAroundName type = read_type();
       list += (list.empty() ? "" : ", ") + type.text() + (type.pack ? "..." : "");
     }
     return "(" + list + ")";
@@ -224,7 +226,7 @@ class MangledNameReader {
     return n == names.end() ? nullptr : n->second;
   }
 
-  DemangledType pointer_to(DemangledType type, const std::string& sign) {
+  TypeTextAroundName pointer_to(TypeTextAroundName type, const std::string& sign) {
     // `float *`, but `float **`.
     const char last = type.before.empty() ? ' ' : type.before.back();
     if (type.wraps) {
@@ -238,7 +240,7 @@ class MangledNameReader {
     return type;
   }
 
-  DemangledType add_qualifiers(DemangledType type, const std::string& words) {
+  TypeTextAroundName add_qualifiers(TypeTextAroundName type, const std::string& words) {
     // `const float *`, but `float *const`: a qualifier of the pointer itself follows it.
     const char last = type.before.back();
     if (last == '*' || last == '&')
@@ -248,23 +250,23 @@ class MangledNameReader {
     return type;
   }
 
-  DemangledType read_array_type() {
+  TypeTextAroundName read_array_type() {
     std::string size;
     if (accept_word("T"))
       size = parameter().text();
     else if (peek() != '_')
       size = std::to_string(read_length());
     if (!accept_word("_")) throw Unreadable();
-    DemangledType type = read_type();
+    TypeTextAroundName type = read_type();
     if (!type.wraps) type.before += ' ';
     type.after = "[" + size + "]" + type.after;
     type.wraps = true;
     return type;
   }
 
-  DemangledType read_function_type() {
+  TypeTextAroundName read_function_type() {
     accept_word("Y");
-    DemangledType type = read_type();
+    TypeTextAroundName type = read_type();
     type.before += ' ';
     type.after = read_argument_list() + type.after;
     if (!accept_word("E")) throw Unreadable();
@@ -272,14 +274,14 @@ class MangledNameReader {
     return type;
   }
 
-  DemangledType read_type() {
+  TypeTextAroundName read_type() {
     const char c = peek();
     if (const char* name = builtin_type(c)) {
       next_character();
       return named(name);
     }
     if (accept_word("Dp")) {
-      DemangledType type = read_type();
+      TypeTextAroundName type = read_type();
       type.pack = true;
       return add_substitution(type);
     }
@@ -313,14 +315,14 @@ class MangledNameReader {
         return add_substitution(read_function_type());
       case 'T': {
         next_character();
-        DemangledType type = add_substitution(parameter());
+        TypeTextAroundName type = add_substitution(parameter());
         if (peek() != 'I') return type;
         return add_substitution(named(type.text() + read_template_arguments()));
       }
       case 'S':
         if (text_.compare(at_, 2, "St") != 0) {
           next_character();
-          DemangledType type = read_substitution();
+          TypeTextAroundName type = read_substitution();
           if (peek() != 'I') return type;
           return add_substitution(named(type.text() + read_template_arguments()));
         }
@@ -335,7 +337,7 @@ class MangledNameReader {
 
   const std::string& text_;
   size_t at_ = 0;
-  std::vector<DemangledType> seen_;
+  std::vector<TypeTextAroundName> seen_;
 };
 
 }  // namespace

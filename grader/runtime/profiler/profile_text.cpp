@@ -49,7 +49,7 @@ std::string mean_text(uint64_t sum, uint64_t count) {
   return metric_text(count == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(count));
 }
 
-std::string global_memory_text(const counters::Counters& c, const std::string& mark) {
+std::string global_memory_text(const counters::Counters& c, const std::string& heading_mark) {
   std::string out;
   const auto add = [&](const char* name, const counters::GlobalTraffic& t,
                        const std::string& ideal) {
@@ -64,11 +64,12 @@ std::string global_memory_text(const counters::Counters& c, const std::string& m
   if (out.empty()) return row_text("global memory", {"none"});
   out += row_text("  L2, in theory",
                   {"", grouped_digits(c.l2_sectors), "", grouped_digits(c.l2_sectors_ideal)});
-  return row_text("global memory" + mark, {"requests", "sectors", "sectors/request", "ideal"}) +
+  return row_text("global memory" + heading_mark,
+                  {"requests", "sectors", "sectors/request", "ideal"}) +
          out;
 }
 
-std::string shared_memory_text(const counters::Counters& c, const std::string& mark) {
+std::string shared_memory_text(const counters::Counters& c, const std::string& heading_mark) {
   std::string out;
   const auto add = [&](const char* name, const counters::SharedTraffic& t) {
     if (t.requests == 0) return;
@@ -79,7 +80,9 @@ std::string shared_memory_text(const counters::Counters& c, const std::string& m
   add("  st", c.shared_store);
   add("  atom", c.shared_atom);
   if (out.empty()) return row_text("shared memory", {"none"});
-  return row_text("shared memory" + mark, {"requests", "wavefronts", "ideal", "conflicts"}) + out;
+  return row_text("shared memory" + heading_mark,
+                  {"requests", "wavefronts", "ideal", "conflicts"}) +
+         out;
 }
 
 std::string occupancy_text(const LaunchProfile& r) {
@@ -138,7 +141,7 @@ std::string unmatched_accesses_text(const LaunchProfile& r) {
 
 // The bytes that were moved otherwise than by loads and stores.
 std::string other_traffic_text(const counters::TextureBulkRemoteTraffic& w,
-                               const std::string& mark) {
+                               const std::string& heading_mark) {
   std::string out;
   const auto add = [&](const char* name, uint64_t requests, uint64_t sectors) {
     if (requests != 0)
@@ -154,7 +157,7 @@ std::string other_traffic_text(const counters::TextureBulkRemoteTraffic& w,
   add("  cluster st", w.remote_store.requests, w.remote_store.sectors);
   add("  cluster atom", w.remote_atom.requests, w.remote_atom.sectors);
   if (out.empty()) return "";
-  return row_text("other ways" + mark, {"requests", "sectors", "sectors/request"}) + out;
+  return row_text("other ways" + heading_mark, {"requests", "sectors", "sectors/request"}) + out;
 }
 
 std::string instructions_text(uint64_t n) {

@@ -156,7 +156,7 @@ std::string exit_status_text(int status) {
 
 RecordedRun run_recorded(const ProgramOrSources& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         const RecordedRunOptions& asked) {
+                         const ProgramStartOptions& asked) {
   const ScratchDirectory scratch;
   const std::string record = scratch.path / "record";
   ProgramToStart start;
@@ -198,7 +198,7 @@ List load_unsupported_feature_lister() {
 }
 
 // Imports of lab32's own libraries are not counted as the program's.
-bool is_inside_runtime(const std::string& path) {
+bool is_in_runtime_directory(const std::string& path) {
   std::error_code error;
   return std::filesystem::equivalent(std::filesystem::path(path).parent_path(), runtime_directory(),
                                      error);
@@ -238,7 +238,7 @@ int list_unsupported(const ProgramOrSources& program, const std::string& device)
        shared_libraries_of_program(built, runtime_directory())) {
     if (const auto why = library_refusal_reason(library.name))
       found.lines.push_back(*why);
-    else if (!is_inside_runtime(library.path) && is_users_library(library.path))
+    else if (!is_in_runtime_directory(library.path) && is_users_library(library.path))
       files.push_back(library.path);
   }
   std::vector<const char*> names;

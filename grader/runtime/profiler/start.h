@@ -48,7 +48,7 @@ struct RecordedRun {
 std::string exit_status_text(int status);
 
 // Settings of ProgramToStart that not every tool uses.
-struct RecordedRunOptions {
+struct ProgramStartOptions {
   std::optional<uint64_t> schedule = std::nullopt;
   unsigned gpus = 1;
   std::string launch_detail = "";
@@ -59,7 +59,7 @@ struct RecordedRunOptions {
 // started.
 RecordedRun run_recorded(const ProgramOrSources& program, const std::string& device,
                          const std::vector<std::string>& arguments, const std::string& tool,
-                         const RecordedRunOptions& asked);
+                         const ProgramStartOptions& asked);
 
 // `lab32 run --list-unsupported`: builds the program without running it, and prints a line for each
 // missing library, each refused function and each unsupported instruction. Returns 2 if there is

@@ -276,7 +276,7 @@ void visit_fields(V& visit, Ref<V, counters::ShuffleDetail> r) {
 }
 
 template <class V>
-void visit_fields(V& visit, Ref<V, counters::ArrayDetail> r) {
+void visit_fields(V& visit, Ref<V, counters::AccessedArray> r) {
   visit("begin", r.begin);
   visit("bytes", r.bytes);
   visit("name", r.name);

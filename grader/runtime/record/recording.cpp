@@ -131,7 +131,7 @@ Json to_json_value(const std::vector<T>& values) {
 // The JSON library would convert any number. A value that does not fit is not from lab32's own
 // record.
 template <class T>
-void restore_number(const Json& from, T& value) {
+void read_number_that_fits(const Json& from, T& value) {
   const auto fits = [&](auto number) {
     return number >= std::numeric_limits<T>::lowest() && number <= std::numeric_limits<T>::max();
   };
@@ -153,7 +153,7 @@ void restore_number(const Json& from, T& value) {
 template <class T>
 void read_value(const Json& from, T& value) {
   if constexpr (std::is_arithmetic_v<T>) {
-    restore_number(from, value);
+    read_number_that_fits(from, value);
   } else if constexpr (std::is_same_v<T, std::string>) {
     from.get_to(value);
   } else if constexpr (kArray<T>) {

@@ -191,7 +191,7 @@ TEST_CASE("profiler: equal library calls share a line, and their findings count"
             "\n"
             "  cublasSgemm                 N T, 5 x 4 x 6; 2 times, first after launch 2\n"
             "  cublasSdot                  N T, 5 x 4 x 6; once, before any launch\n\n");
-  profiler::HazardReport report;
+  profiler::ProgramHazardReport report;
   profiler::add_library_findings({call, other, other}, &report);
   CHECK(report.memory == 1);
   CHECK(report.initialisation == 1);

@@ -171,7 +171,7 @@ TEST_SUITE("programs: text") {
 
   TEST_CASE("profiler: each finding is printed once, and the last line counts them" * kSlow) {
     const InRoot in_root;
-    const HazardReport report = make_hazard_report(
+    const ProgramHazardReport report = make_hazard_report(
         {tests::strided_launch(), tests::faulty_launch(), tests::faulty_launch()});
     check_golden("check-findings.txt", report.text + report.last_line() + "\n");
     CHECK(report.memory == 1);
@@ -185,7 +185,7 @@ TEST_SUITE("programs: text") {
     const InRoot in_root;
     using Kind = record::HostFinding::Kind;
     const std::string file = "grader/runtime/tests/programs/errors/failed_calls.cu";
-    HazardReport report;
+    ProgramHazardReport report;
     add_host_findings(
         {{Kind::memory, "cudaFree", false, file, 61,
           "failed (cudaErrorInvalidValue: invalid argument): the program has freed `a` before"},
@@ -272,7 +272,7 @@ TEST_SUITE("programs: text") {
              {sim::TrapKind::assertion,
               "0 hazards (memory 0, race 0, initialisation 0, barrier 0)"}}) {
       r.run.fault->kind = kind;
-      const HazardReport report = make_hazard_report({r});
+      const ProgramHazardReport report = make_hazard_report({r});
       CHECK(report.last_line() == "lab32 check: " + line);
       CHECK(report.stopped == (kind == sim::TrapKind::assertion));
       CHECK_FALSE(report.text.empty());

@@ -64,7 +64,7 @@ def make_debian_root(root, suite, wheel):
     print_step("root", " ".join(words[:-1]), began)
 
 
-def run_in_root(root, who, step):
+def run_step_in_image_root(root, who, step):
     there = recipe.ContainerImageRecipe(path=PATH, folder="/" if who == "root" else "/home/student")
     words = ["bash", "-ec", "set -o pipefail; " + step]
     if who != "root":
@@ -84,7 +84,7 @@ def main():
     make_debian_root(root, suite, wheel)
     for who, step, status in ONLINE + OFFLINE:
         began = time.monotonic()
-        found = run_in_root(root, who, step)
+        found = run_step_in_image_root(root, who, step)
         print_step(who, step, began)
         if found != status:
             sys.exit(f"status {found} where {status} is right")

@@ -32,10 +32,10 @@ EPOCH = (2020, 1, 1, 0, 0, 0)
 
 def autograder_files(platform, wheel, version, labs):
     """Returns {name: (content, executable)} of the files for a platform."""
-    return {wheel.name: (wheel.read_bytes(), False)} | fill_templates(AUTOGRADER[platform], version, labs)
+    return {wheel.name: (wheel.read_bytes(), False)} | filled_templates(AUTOGRADER[platform], version, labs)
 
 
-def fill_templates(names, version, labs):
+def filled_templates(names, version, labs):
     """Returns {name: (content, executable)} of files in autograder/, with their placeholders filled in."""
     files = {}
     for name in names:
@@ -54,7 +54,7 @@ def write_folder(folder, files):
 
 def write_prairielearn_files(out, version, labs):
     """Writes serverFilesCourse/lab32 of a course, and a question for each lab."""
-    write_folder(out / "serverFilesCourse/lab32", fill_templates(PRAIRIELEARN, version, labs))
+    write_folder(out / "serverFilesCourse/lab32", filled_templates(PRAIRIELEARN, version, labs))
     for lab in labs:
         text = (HERE / "autograder/info.json").read_text().replace("@LAB@", lab)
         text = text.replace("00000000-0000-4000-8000-000000000000", str(uuid.uuid5(uuid.NAMESPACE_URL, f"lab32/{lab}")))
@@ -64,7 +64,7 @@ def write_prairielearn_files(out, version, labs):
 
 def write_dot_github_folder(out, wheel, version, labs):
     """Writes the folder .github for a repository that contains labs/."""
-    write_folder(out / "workflows", fill_templates(["lab32.yml"], version, labs))
+    write_folder(out / "workflows", filled_templates(["lab32.yml"], version, labs))
     write_folder(out / "lab32", {wheel.name: (wheel.read_bytes(), False)})
 
 

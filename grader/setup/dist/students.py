@@ -31,7 +31,7 @@ class AllExcept(set):
         return not super().__contains__(value)
 
 
-def released_csv_rows_by_file(packed):
+def row_filters_by_released_file(packed):
     """Returns {files below data/: {column: the values of the rows that students get}} for all files that the grader
     and the notebooks read. The files of a single lab are listed in its grader/labs/<lab>/notebook.py."""
     withheld = set().union(*(labs.notebook_attribute(lab, "WITHHELD_KERNELS", set()) for lab in labs.lab_names()))
@@ -115,7 +115,7 @@ def copy_labs_and_handouts(tree, packed, with_notes):
 
 def copy_needed_data_into_tree(tree, packed):
     data = ROOT / "data"
-    for pattern, wanted in released_csv_rows_by_file(packed).items():
+    for pattern, wanted in row_filters_by_released_file(packed).items():
         found = sorted(data.glob(pattern))
         if not found:
             raise FileNotFoundError(f"data/{pattern}")

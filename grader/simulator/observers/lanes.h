@@ -64,7 +64,7 @@ inline bool halves_share_stride(const uint64_t* address) {
 
 // A set of at most 64 keys. `occupied_` makes clearing the table unnecessary, which would cost more
 // than the usual 32 insertions.
-class FixedHashSet64 {
+class HashSetOfUpTo64Keys {
  public:
   void add(uint64_t key) {
     uint32_t i = static_cast<uint32_t>((key * 0x9e3779b97f4a7c15u) >> 58);

@@ -64,7 +64,7 @@ class OperandChecker {
     fail("a register of " + std::to_string(wanted_bits) + " bits");
   }
 
-  // Checks that the operand is a value of the type, or of `wanted` bits if the type is
+  // Checks that the operand is a value of the type, or of `wanted_bits` bits if the type is
   // DataType::none.
   void check_value(const Operand& op, DataType type, unsigned wanted_bits) const {
     if (type == DataType::pred) return check_predicate(op, false);

@@ -15,7 +15,7 @@ constexpr uint64_t kLargestInitialiser = uint64_t{1} << 26;
 // Braces may be nested only so deeply.
 constexpr size_t kMostDimensions = 16;
 
-struct PtxElementType {
+struct PtxScalarOrVectorType {
   DataType type = DataType::none;
   uint32_t vector = 1;
   uint32_t bytes() const { return bytes_of(type) * vector; }
@@ -24,7 +24,7 @@ struct PtxElementType {
 // Reads the initialiser of an array into the byte image of a variable.
 class InitialiserParser {
  public:
-  InitialiserParser(TokenCursor& cursor, Variable& variable, PtxElementType element,
+  InitialiserParser(TokenCursor& cursor, Variable& variable, PtxScalarOrVectorType element,
                     const std::vector<uint64_t>& dims)
       : cursor_(cursor), variable_(variable), element_(element), dims_(dims) {}
 
@@ -172,7 +172,7 @@ class InitialiserParser {
 
   TokenCursor& cursor_;
   Variable& variable_;
-  PtxElementType element_;
+  PtxScalarOrVectorType element_;
   const std::vector<uint64_t>& dims_;
   int masked_bytes_ = 0;  // number of bytes of the address read so far
 };
@@ -187,8 +187,8 @@ uint32_t parse_alignment_value(TokenCursor& cursor) {
 }
 
 // Reads the words before a name: .align 8 .attribute(.managed) .ptr .global .v4 .f32
-PtxElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* align) {
-  PtxElementType element;
+PtxScalarOrVectorType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_t* align) {
+  PtxScalarOrVectorType element;
   while (cursor.peek().kind == Token::Kind::word && cursor.peek().text[0] == '.') {
     const std::string_view word = cursor.peek().text.substr(1);
     if (word == "align") {
@@ -229,7 +229,7 @@ PtxElementType parse_type_words(TokenCursor& cursor, Variable& variable, uint32_
 }
 
 // name[4][2] = {…}
-void parse_declarator(TokenCursor& cursor, Variable& variable, PtxElementType element) {
+void parse_declarator(TokenCursor& cursor, Variable& variable, PtxScalarOrVectorType element) {
   variable.name = cursor.expect_name();
   std::vector<uint64_t> dims;
   uint64_t size = element.bytes();
@@ -253,7 +253,7 @@ void parse_declarator(TokenCursor& cursor, Variable& variable, PtxElementType el
   variable.size = variable.is_unsized ? 0 : size;
   if (cursor.accept('=')) {
     if (variable.is_unsized) cursor.fail("an open array with an initialiser is not supported");
-    PtxElementType scalar = element;
+    PtxScalarOrVectorType scalar = element;
     scalar.vector = 1;
     InitialiserParser(cursor, variable, scalar, dims).parse_initialiser();
   }
@@ -276,7 +276,7 @@ std::vector<Variable> parse_variables(TokenCursor& cursor, Space space, bool is_
   common.is_extern = is_extern;
   common.align = 0;
   uint32_t align = 0;
-  const PtxElementType element = parse_type_words(cursor, common, &align);
+  const PtxScalarOrVectorType element = parse_type_words(cursor, common, &align);
   common.align = align != 0 ? align : element.bytes();
   std::vector<Variable> variables;
   do {
@@ -299,7 +299,7 @@ std::vector<Variable> parse_parameters(TokenCursor& cursor) {
     param.space = Space::param;
     param.line = cursor.peek().line;
     uint32_t align = 0;
-    const PtxElementType element = parse_type_words(cursor, param, &align);
+    const PtxScalarOrVectorType element = parse_type_words(cursor, param, &align);
     param.align = align != 0 ? align : element.bytes();
     parse_declarator(cursor, param, element);
     params.push_back(std::move(param));

@@ -61,8 +61,8 @@ std::optional<Module::SourcePosition> Module::student_source_position(int loc) c
   return best;
 }
 
-void fill_missing_source_positions(Module& module, const std::string& name,
-                                   const std::map<int, std::pair<std::string, int>>& places) {
+void add_line_information_if_absent(Module& module, const std::string& name,
+                                    const std::map<int, std::pair<std::string, int>>& places) {
   if (!module.locs.empty()) return;
   std::map<std::string, int> files;
   const auto number_of = [&](const std::string& file) {

@@ -165,8 +165,8 @@ struct Module {
 // Gives positions to a module without line information. An instruction gets the last entry of
 // `places` at or before its line in its function. If there is none, it gets its PTX line in a file
 // called `name`.
-void fill_missing_source_positions(Module& module, const std::string& name,
-                                   const std::map<int, std::pair<std::string, int>>& places);
+void add_line_information_if_absent(Module& module, const std::string& name,
+                                    const std::map<int, std::pair<std::string, int>>& places);
 
 // The kernel with this (mangled) name. Throws lab32::Error if there is no such kernel, with a list
 // of the module's kernels, or if the kernel cannot run, with its refusal.

@@ -56,7 +56,7 @@ class ModuleParser {
   void skip_section();
 
   const Function& find_function(std::string_view name, size_t offset) const;
-  void add_name(const std::string& name, Scopes::ModuleSymbol meaning);
+  void set_module_symbol(const std::string& name, Scopes::ModuleSymbol meaning);
 
   Module& module_;
   TokenCursor cursor_;

@@ -55,7 +55,7 @@ static_assert(static_cast<size_t>(SpecialReg::count_) == std::size(kSpecials));
 
 // Splits "add{.[rn rz]}{.ftz}.[f32 f64]" into the base word and the positions, which are required
 // or optional.
-void split_pattern(OpInfo& op) {
+void split_pattern_into_modifiers(OpInfo& op) {
   std::string_view rest = op.pattern;
   const size_t base_end = rest.find_first_of(".{");
   op.base = rest.substr(0, base_end);
@@ -85,7 +85,7 @@ void split_pattern(OpInfo& op) {
   }
 }
 
-void split_operands(OpInfo& op) {
+void parse_operand_specs(OpInfo& op) {
   std::string_view rest = op.operand_text;
   while (!rest.empty()) {
     const size_t end = rest.find(' ');
@@ -133,8 +133,8 @@ std::vector<OpInfo> build_opcode_table() {
     op.pattern = row.pattern;
     op.operand_text = row.operands;
     op.traits = row.traits;
-    split_pattern(op);
-    split_operands(op);
+    split_pattern_into_modifiers(op);
+    parse_operand_specs(op);
   }
   return table;
 }
@@ -329,7 +329,7 @@ bool is_known_ptx_opcode(std::string_view opcode) {
 
 }  // namespace
 
-bool may_have_unknown_opcodes(std::string_view text) {
+bool may_have_unknown_ptx_opcodes(std::string_view text) {
   std::unordered_set<std::string_view> known;
   bool begins = true;  // at the beginning of a statement
   for (size_t at = 0; at < text.size(); ++at) {

@@ -103,6 +103,6 @@ const OpInfo* match_opcode(const std::vector<std::string_view>& words, Mods* mod
 // A quick check whether some statement begins with an opcode that has no row in opcodes.def. It may
 // return true for a text that has none (C++ in a comment), but never false for one in which parse()
 // would find one. It takes a twelfth of the time of parsing.
-bool may_have_unknown_opcodes(std::string_view text);
+bool may_have_unknown_ptx_opcodes(std::string_view text);
 
 }  // namespace lab32::ptx

@@ -92,7 +92,7 @@ void ModuleParser::parse_version() {
   module_.version_minor = static_cast<int>(*minor);
 }
 
-void ModuleParser::add_name(const std::string& name, Scopes::ModuleSymbol meaning) {
+void ModuleParser::set_module_symbol(const std::string& name, Scopes::ModuleSymbol meaning) {
   names_[kept_names_.emplace_back(name)] = meaning;
 }
 
@@ -109,7 +109,7 @@ void ModuleParser::parse_variable_directive(Space space, bool is_extern) {
   for (Variable& variable : parse_variables(cursor_, space, is_extern)) {
     const auto known = names_.find(variable.name);
     if (known == names_.end()) {
-      add_name(variable.name, {false, module_.variables.size()});
+      set_module_symbol(variable.name, {false, module_.variables.size()});
       module_.variables.push_back(std::move(variable));
       continue;
     }
@@ -146,7 +146,7 @@ void ModuleParser::parse_function(bool is_entry) {
       throw PtxParseError{offset, "`" + function.name + "` is defined twice"};
     }
   } else {
-    add_name(function.name, {true, module_.functions.size()});
+    set_module_symbol(function.name, {true, module_.functions.size()});
     module_.functions.emplace_back();
     refusals_.emplace_back();
   }

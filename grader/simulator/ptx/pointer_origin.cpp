@@ -132,9 +132,9 @@ Origin origin_of_sum(Origin a, Origin b) {
   return is_variable(a) ? a : is_variable(b) ? b : merged_origin(a, b);
 }
 
-class AddressedVariableFinder {
+class PointerOriginAnalysis {
  public:
-  explicit AddressedVariableFinder(const Function& function)
+  explicit PointerOriginAnalysis(const Function& function)
       : function_(function), origin_(function.registers.size(), kNone) {
     for (bool changed = true; changed;) {
       changed = false;
@@ -243,7 +243,7 @@ class AddressedVariableFinder {
 }  // namespace
 
 std::vector<std::string> base_variable_by_instruction(const Function& function) {
-  return AddressedVariableFinder(function).origins_of_addresses();
+  return PointerOriginAnalysis(function).origins_of_addresses();
 }
 
 }  // namespace lab32::ptx

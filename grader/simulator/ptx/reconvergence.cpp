@@ -35,7 +35,7 @@ struct MergePoint {
 
 // A reconvergence point that some lanes avoid. The lanes diverge at block `from`; those that reach
 // the point pass through the blocks in `inside`.
-struct BypassedReconvergencePoint {
+struct MergePointWithBypassingPath {
   MergePoint at;
   int from;
   NodeSet inside;
@@ -71,8 +71,8 @@ class ReconvergenceFinder {
         full_[at(b)] = reconvergence_in_loop(b, innermost_loop_holding_successors(b, ways));
     }
     find_bypassed_reconvergence_points();
-    for (const BypassedReconvergencePoint& place : bypassed_) apply_bypassed_point(place);
-    return indexed_reconvergence_points();
+    for (const MergePointWithBypassingPath& place : bypassed_) apply_bypassed_point(place);
+    return deduplicated_reconvergence_points();
   }
 
  private:
@@ -86,35 +86,36 @@ class ReconvergenceFinder {
   const std::vector<int>& successors_of(int block) const { return block_[at(block)].successors; }
 
   // The innermost loop around the block that contains at least `ways` of its successors.
-  int innermost_loop_holding_successors(int block, size_t ways) const {
+  int innermost_loop_holding_successors(int block, size_t min_successors) const {
     const std::vector<int>& to = successors_of(block);
     int l = loops_.loop_of[at(block)];
     const auto stay = [&] {
       return static_cast<size_t>(
           std::count_if(to.begin(), to.end(), [&](int t) { return holds(l, t); }));
     };
-    while (l != kWholeFunction && stay() < ways) l = loop(l).parent;
+    while (l != kWholeFunction && stay() < min_successors) l = loop(l).parent;
     return l;
   }
 
   // The point at which all lanes that stay in loop `own` reconverge after the branch of `block`, by
   // rules 1 to 3.
-  MergePoint reconvergence_in_loop(int block, int own) const {
-    const int meet = view(own).post_dominator(block);
-    if (own == kWholeFunction) return {meet, own};
-    if (meet != kNoBlock && !exits_to_different_loops(block, meet, own)) return {meet, own};
-    if (meet == kNoBlock && back_edge_count(own) > 2) return {loop(own).header, own};
-    for (int wider = loop(own).parent;; wider = loop(wider).parent) {
+  MergePoint reconvergence_in_loop(int block, int own_loop) const {
+    const int meet = view(own_loop).post_dominator(block);
+    if (own_loop == kWholeFunction) return {meet, own_loop};
+    if (meet != kNoBlock && !exits_to_different_loops(block, meet, own_loop))
+      return {meet, own_loop};
+    if (meet == kNoBlock && back_edge_count(own_loop) > 2) return {loop(own_loop).header, own_loop};
+    for (int wider = loop(own_loop).parent;; wider = loop(wider).parent) {
       const int there = view(wider).post_dominator(block);
       const auto serves = [&] {
         return meet != kNoBlock ? !exits_to_different_loops(block, there, wider)
-                                : there != loop(own).header && holds(own, there);
+                                : there != loop(own_loop).header && holds(own_loop, there);
       };
       if (there != kNoBlock && serves()) return {there, wider};
       if (wider == kWholeFunction) break;
     }
     if (meet != kNoBlock) return {};
-    return {loop(own).header, own};
+    return {loop(own_loop).header, own_loop};
   }
 
   size_t back_edge_count(int l) const {
@@ -179,7 +180,7 @@ class ReconvergenceFinder {
   // Finds the points of rule 4. Larger regions come first, since the inner ones need to know where
   // the lanes of the outer ones jump to.
   void find_bypassed_reconvergence_points() {
-    std::vector<BypassedReconvergencePoint> candidates;
+    std::vector<MergePointWithBypassingPath> candidates;
     for (int b = 0; b < blocks_; ++b) {
       const int from = dominator_[at(b)];
       const std::vector<int>& before = block_[at(b)].predecessors;
@@ -191,12 +192,12 @@ class ReconvergenceFinder {
       candidates.push_back({{b, l}, from, {}});
     }
     std::sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
-      const auto key = [&](const BypassedReconvergencePoint& p) {
+      const auto key = [&](const MergePointWithBypassingPath& p) {
         return std::make_tuple(p.at.view, rank_[at(p.from)], -rank_[at(p.at.block)]);
       };
       return key(a) < key(b);
     });
-    for (BypassedReconvergencePoint& place : candidates) {
+    for (MergePointWithBypassingPath& place : candidates) {
       // An irreducible cycle has two entries, and it is not known which one is reached first.
       const NodeSet after = view(place.at.view).blocks_reached_from(place.at.block, kNoBlock);
       const std::vector<int>& before = block_[at(place.at.block)].predecessors;
@@ -213,20 +214,20 @@ class ReconvergenceFinder {
 
   // Whether all lanes that avoid this point, and those that avoid the next point around it, jump
   // equally far.
-  bool all_jumps_equally_far(const BypassedReconvergencePoint& place) const {
+  bool all_jumps_equally_far(const MergePointWithBypassingPath& place) const {
     std::set<LoopExitedOrPointsSkipped> distances;
-    collect_jump_distances(place, distances);
+    collect_loop_exits_and_skips(place, distances);
     // The lanes that diverge at `from` reconverge at the point at which all of them do, or before
     // that at another avoided point.
     const MergePoint& meet = nearest_[at(place.from)];
     const auto around = std::find_if(
-        bypassed_.rbegin(), bypassed_.rend(), [&](const BypassedReconvergencePoint& outer) {
+        bypassed_.rbegin(), bypassed_.rend(), [&](const MergePointWithBypassingPath& outer) {
           return outer.inside[at(place.at.block)] &&
                  (outer.from == place.from || outer.inside[at(place.from)]) &&
                  (meet.block == kNoBlock || !outer.inside[at(meet.block)]);
         });
     if (around != bypassed_.rend())
-      collect_jump_distances(*around, distances);
+      collect_loop_exits_and_skips(*around, distances);
     else if (place.at.view != kWholeFunction && meet.block != kNoBlock)
       for_each_loop_exit_on_paths(place.from, meet.block, place.at.view, [&](int target) {
         distances.insert({outermost_exited_loop(place.at.view, target), 0});
@@ -237,8 +238,8 @@ class ReconvergenceFinder {
   // How far a jump goes: the outermost loop that it leaves, or the number of avoided points that it
   // passes.
   using LoopExitedOrPointsSkipped = std::pair<int, int>;
-  void collect_jump_distances(const BypassedReconvergencePoint& place,
-                              std::set<LoopExitedOrPointsSkipped>& distances) const {
+  void collect_loop_exits_and_skips(const MergePointWithBypassingPath& place,
+                                    std::set<LoopExitedOrPointsSkipped>& distances) const {
     const int l = place.at.view, none = loops();
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
@@ -260,7 +261,7 @@ class ReconvergenceFinder {
 
   // Whether lanes that reconverge inside an inner loop leave it for targets both before and behind
   // this point.
-  bool is_between_inner_loop_exits(const BypassedReconvergencePoint& place) const {
+  bool is_between_inner_loop_exits(const MergePointWithBypassingPath& place) const {
     for (int b = 0; b < blocks_; ++b) {
       const MergePoint& meet = nearest_[at(b)];
       if (!place.inside[at(b)] || meet.block == kNoBlock || meet.view == place.at.view ||
@@ -275,7 +276,7 @@ class ReconvergenceFinder {
     return false;
   }
 
-  void apply_bypassed_point(const BypassedReconvergencePoint& place) {
+  void apply_bypassed_point(const MergePointWithBypassingPath& place) {
     for (int b = 0; b < blocks_; ++b) {
       if (b != place.from && !place.inside[at(b)]) continue;
       const std::vector<int>& to = successors_of(b);
@@ -289,7 +290,7 @@ class ReconvergenceFinder {
     }
   }
 
-  ReconvergencePoints indexed_reconvergence_points() const {
+  ReconvergencePoints deduplicated_reconvergence_points() const {
     ReconvergencePoints found;
     std::map<MergePoint, int> index;
     const auto number = [&](const MergePoint& place) {
@@ -317,7 +318,7 @@ class ReconvergenceFinder {
   std::vector<ControlFlowView> views_;  // one per loop, then one of the whole function
   std::vector<MergePoint> nearest_,
       full_;  // for each block: for reconvergence_of and full_reconvergence_of
-  std::vector<BypassedReconvergencePoint> bypassed_;
+  std::vector<MergePointWithBypassingPath> bypassed_;
 };
 
 }  // namespace

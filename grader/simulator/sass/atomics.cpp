@@ -110,9 +110,8 @@ std::string opcode_list(const std::vector<SassInstructionSite>& memory) {
 
 }  // namespace
 
-std::optional<AtomicSassLowering> recognise_atomic(const PtxAccess& access,
-                                                   const std::vector<SassInstructionSite>& sites,
-                                                   std::string* why) {
+std::optional<AtomicSassLowering> match_ptx_atomic_to_sass(
+    const PtxAccess& access, const std::vector<SassInstructionSite>& sites, std::string* why) {
   std::vector<SassInstructionSite> memory, helpers, loads, swaps, guarded, when_true, when_false;
   for (const SassInstructionSite& s : sites) {
     if (s.slow_path()) continue;
@@ -195,7 +194,7 @@ namespace {
 
 // The loop of the kernel around a compare-and-swap loop. ptxas may have merged both into one loop.
 int kernel_loop_around_cas_loop(const SassInstructionSite& site) {
-  const ControlStructure& structure = site.flow->structure;
+  const LoopsAndControlDependence& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)];
   if (own < 0) return own;
   const Loop& loop = structure.loops[static_cast<size_t>(own)];
@@ -220,7 +219,7 @@ std::map<int, int> cas_copies_in_kernel_loop_by_block(
 void record_cas_loop(const SassInstructionSite& site, int32_t index,
                      const EmittedSassBlock::PtxInstructionCopies& origin,
                      std::map<int, EmittedSassBlock>& blocks) {
-  const ControlStructure& structure = site.flow->structure;
+  const LoopsAndControlDependence& structure = site.flow->structure;
   const int own = structure.loop_of[static_cast<size_t>(site.block)],
             around = kernel_loop_around_cas_loop(site);
   for (auto& [number, block] : blocks) {

@@ -9,15 +9,15 @@
 namespace lab32::sass {
 namespace {
 
-using Reason = DraftAccessPlans::Reason;
+using Reason = SassAccessPlanningState::Reason;
 
 class SassPtxControlMatchCheck {
  public:
-  explicit SassPtxControlMatchCheck(DraftAccessPlans& draft) : d_(draft) {}
+  explicit SassPtxControlMatchCheck(SassAccessPlanningState& draft) : d_(draft) {}
 
   void compare_control_of_accesses() {
     for (size_t i = 0; i < d_.accesses.size(); ++i) check_sass_control_matches_ptx(i);
-    check_equal_copy_counts();
+    check_equal_copies_in_ptx_blocks();
   }
 
  private:
@@ -33,9 +33,9 @@ class SassPtxControlMatchCheck {
 
   void check_sass_control_matches_ptx(size_t i) {
     const PtxAccess& a = d_.accesses[i];
-    DraftAccessPlans::AccessState& w = d_.states[i];
+    SassAccessPlanningState::AccessSassMatchState& w = d_.states[i];
     if (w.failed || d_.plan(i).issues.empty()) return;
-    const ControlStructure& structure = d_.function.structure();
+    const LoopsAndControlDependence& structure = d_.function.structure();
     const int depth = structure.loop_depth(a.block);
     const std::vector<int> deciders = d_.function.controlling_lines(a.block);
     bool unrolled = w.copies > 1;
@@ -45,7 +45,7 @@ class SassPtxControlMatchCheck {
       const bool own_code = is_not_inlined(s);
       if (own_code ? sass_depth > depth : sass_depth < depth) return d_.fail(i, Reason::other_loop);
       if (own_code && sass_depth < depth) {
-        if (!is_unhoistable_from_loops(i) && !has_unhoistable_sibling(i))
+        if (!is_unhoistable_from_loops(i) && !has_unhoistable_in_same_block(i))
           return d_.fail(i, Reason::moved_out_of_loop);
         unrolled = true;
       }
@@ -87,7 +87,7 @@ class SassPtxControlMatchCheck {
 
   // Whether another instruction of the same PTX block cannot have been moved, and has as many
   // copies at the same loop depths.
-  bool has_unhoistable_sibling(size_t i) const {
+  bool has_unhoistable_in_same_block(size_t i) const {
     Profile wanted;
     const int parts = static_cast<int>(d_.states[i].own.size()) / std::max(d_.states[i].copies, 1);
     for (const SassInstructionSite& s : d_.states[i].own)
@@ -130,7 +130,7 @@ class SassPtxControlMatchCheck {
 
   // All accesses and barriers of a block run equally often, so they must have equally many copies.
   // If an access has another number of copies, several iterations share it.
-  void check_equal_copy_counts() {
+  void check_equal_copies_in_ptx_blocks() {
     std::map<int, std::set<int>> copies;  // by PTX block
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
       if (d_.states[i].failed || d_.plan(i).issues.empty() ||
@@ -154,12 +154,12 @@ class SassPtxControlMatchCheck {
     }
   }
 
-  DraftAccessPlans& d_;
+  SassAccessPlanningState& d_;
 };
 
 }  // namespace
 
-void check_sass_ptx_control_match(DraftAccessPlans& draft) {
+void check_sass_ptx_control_match(SassAccessPlanningState& draft) {
   SassPtxControlMatchCheck(draft).compare_control_of_accesses();
 }
 

@@ -10,7 +10,7 @@ namespace lab32::sass {
 
 namespace {
 
-void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
+void find_controlling_branches(ptx::Edges next, LoopsAndControlDependence& s) {
   const int n = static_cast<int>(s.reachable.size());
   // Node n is the exit. Nodes without a successor lead to it, and so does a block that only
   // branches to itself. The nodes of any other endless loop have no post-dominator.
@@ -34,14 +34,14 @@ void find_controlling_branches(ptx::Edges next, ControlStructure& s) {
 
 }  // namespace
 
-int ControlStructure::loop_depth(int node) const {
+int LoopsAndControlDependence::loop_depth(int node) const {
   int depth = 0;
   for (int l = loop_of[static_cast<size_t>(node)]; l >= 0; l = loops[static_cast<size_t>(l)].parent)
     ++depth;
   return depth;
 }
 
-std::vector<int> ControlStructure::all_controlling_branches(int node) const {
+std::vector<int> LoopsAndControlDependence::all_controlling_branches(int node) const {
   std::vector<int> found = controlling_branches[static_cast<size_t>(node)];
   for (size_t i = 0; i < found.size(); ++i) {
     for (int d : controlling_branches[static_cast<size_t>(found[i])]) {
@@ -51,8 +51,8 @@ std::vector<int> ControlStructure::all_controlling_branches(int node) const {
   return found;
 }
 
-ControlStructure analyse_control_structure(const ControlFlowGraph& graph) {
-  ControlStructure s;
+LoopsAndControlDependence analyse_control_structure(const ControlFlowGraph& graph) {
+  LoopsAndControlDependence s;
   const size_t n = graph.next.size();
   if (n == 0) return s;
   ptx::Edges next = graph.next;
@@ -183,7 +183,7 @@ FlowGraph build_flow_graph(const SassFunction& function) {
   }
   // Loops and control dependence are determined for a converged warp.
   flow.structure = analyse_control_structure(converged);
-  const ControlStructure whole = analyse_control_structure(all);
+  const LoopsAndControlDependence whole = analyse_control_structure(all);
   for (size_t b = 0; b < flow.blocks.size(); ++b)
     flow.slow_path.push_back(whole.reachable[b] && !flow.structure.reachable[b]);
   return flow;

@@ -23,7 +23,7 @@ struct ControlFlowGraph {
   int size() const { return static_cast<int>(next.size()); }
 };
 
-struct ControlStructure {
+struct LoopsAndControlDependence {
   std::vector<bool> reachable;
   std::vector<int> dominator;  // immediate; -1 for the entry and unreachable nodes
   std::vector<Loop> loops;     // natural loops, one per header
@@ -38,7 +38,7 @@ struct ControlStructure {
   std::vector<int> all_controlling_branches(int node) const;
 };
 
-ControlStructure analyse_control_structure(const ControlFlowGraph& graph);
+LoopsAndControlDependence analyse_control_structure(const ControlFlowGraph& graph);
 
 // The basic blocks of a SASS function, and which of them are slow paths for diverged warps.
 struct FlowGraph {
@@ -47,7 +47,7 @@ struct FlowGraph {
   };
   std::vector<InstructionRange> blocks;
   std::vector<int> block_of;  // by instruction
-  ControlStructure structure;
+  LoopsAndControlDependence structure;
   // For each block: true if only warps run it whose lanes have not reconverged (BRA.DIV, BRA.CONV).
   // Such a block is a second copy of code with warp-wide instructions, or a call that waits for the
   // other lanes.

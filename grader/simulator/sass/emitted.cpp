@@ -17,7 +17,7 @@ namespace lab32::sass {
 
 namespace {
 
-bool has_one_sass_instruction_per_copy(const ptx::Instruction& in) {
+bool becomes_one_sass_instruction(const ptx::Instruction& in) {
   const ptx::InstructionTraits& t = in.op->traits;
   return t.has_counted_memory_access() || t.is_block_barrier() ||
          t.issue == ptx::CostClass::shuffle || t.issue == ptx::CostClass::fp;
@@ -122,8 +122,8 @@ void append_sass_and_loops_to_blocks(const ptx::Function& function,
     if (const auto at = of_line.find(site->instruction->ptx_line); at != of_line.end()) {
       to.origin = at->second;
       const ptx::Instruction& in = function.body[static_cast<size_t>(to.origin)];
-      to.is_copy = has_one_sass_instruction_per_copy(in) &&
-                   in.op->traits.issue != ptx::CostClass::fp && can_implement(*site, in);
+      to.is_copy = becomes_one_sass_instruction(in) && in.op->traits.issue != ptx::CostClass::fp &&
+                   can_implement(*site, in);
     }
     const bool first = block.code.size() == 1;
     if (const auto of = functions.find(called_function_name(*site->instruction));
@@ -131,7 +131,7 @@ void append_sass_and_loops_to_blocks(const ptx::Function& function,
       for (const SassInstructionSite* inside : of->second)
         block.code.push_back(emitted_instruction_of(*inside->instruction));
     if (!first) continue;
-    const ControlStructure& structure = site->flow->structure;
+    const LoopsAndControlDependence& structure = site->flow->structure;
     for (int loop = structure.loop_of[static_cast<size_t>(site->block)]; loop >= 0;
          loop = structure.loops[static_cast<size_t>(loop)].parent) {
       const auto header = blocks.find(structure.loops[static_cast<size_t>(loop)].header);
@@ -241,7 +241,7 @@ std::vector<std::vector<int32_t>> instructions_before_loop_of(const ptx::Functio
   std::vector<std::vector<int32_t>> entries(function.body.size());
   ControlFlowGraph graph;
   for (const ptx::BasicBlock& block : flow.blocks) graph.next.push_back(block.successors);
-  const ControlStructure structure = analyse_control_structure(graph);
+  const LoopsAndControlDependence structure = analyse_control_structure(graph);
   for (size_t i = 0; i < function.body.size(); ++i) {
     const int loop = structure.loop_of[static_cast<size_t>(flow.block_of[i])];
     if (loop < 0) continue;
@@ -283,7 +283,7 @@ std::vector<EmittedSassBlock> emitted_sass_blocks(const ptx::Function& function,
                     [](const SassInstructionSite* site) { return is_cas_spin_site(*site); });
     std::map<int, int> where = is_spin_loop ? cas_copies_in_kernel_loop_by_block(copies[i])
                                             : count_copies_by_block(copies[i], in);
-    const bool known = has_one_sass_instruction_per_copy(in) && !entries[i].empty();
+    const bool known = becomes_one_sass_instruction(in) && !entries[i].empty();
     // ptxas copies the test of a loop in front of the loop. This copy runs once each time the loop
     // is entered.
     if (!known && !entries[i].empty()) prefer_sass_copies_in_loops(blocks, where);
@@ -300,7 +300,7 @@ std::vector<EmittedSassBlock> emitted_sass_blocks(const ptx::Function& function,
       if (!known && count != blocks_with.rbegin()->first) continue;
       EmittedSassBlock::PtxInstructionCopies origin{
           static_cast<int32_t>(i), 1.0 / (count * blocks_with[count]),
-          has_one_sass_instruction_per_copy(in) && !is_merged(copies[i], block, in)};
+          becomes_one_sass_instruction(in) && !is_merged(copies[i], block, in)};
       if (!is_spin_loop && origin.anchor && branch_became_guard(copies[i], block, in)) {
         origin.anchor = known && before[i] >= 0;
         if (origin.anchor) origin.index = before[i];

@@ -29,31 +29,31 @@ std::optional<sim::AccessSpace> space_of(MemorySpace space) {
 
 }  // namespace
 
-DraftAccessPlans::DraftAccessPlans(const ptx::Module& m, const PtxFunction& f,
-                                   const SassInstructionsByPtxLine& s)
+SassAccessPlanningState::SassAccessPlanningState(const ptx::Module& m, const PtxFunction& f,
+                                                 const SassInstructionsByPtxLine& s)
     : module(m), function(f), sites(s), accesses(f.accesses()) {
   states.resize(accesses.size());
   plans.resize(f.function().body.size());
 }
 
-const ptx::Instruction& DraftAccessPlans::instruction(size_t i) const {
+const ptx::Instruction& SassAccessPlanningState::instruction(size_t i) const {
   return function.function().body[static_cast<size_t>(accesses[i].index)];
 }
 
-std::string DraftAccessPlans::access_line_label(size_t i) const {
+std::string SassAccessPlanningState::access_line_label(size_t i) const {
   const auto position = module.student_source_position(instruction(i).loc);
   if (position) return "line " + std::to_string(position->line);
   return "PTX line " + std::to_string(instruction(i).ptx_line);
 }
 
-void DraftAccessPlans::fail(size_t i, Reason reason, const std::string& seen) {
+void SassAccessPlanningState::fail(size_t i, Reason reason, const std::string& seen) {
   sim::AccessWithoutSassMatch why;
   why.reason = reason;
   why.seen = seen;
   fail(i, std::move(why));
 }
 
-void DraftAccessPlans::fail(size_t i, sim::AccessWithoutSassMatch why) {
+void SassAccessPlanningState::fail(size_t i, sim::AccessWithoutSassMatch why) {
   if (states[i].failed) return;
   states[i].failed = true;
   why.kind = accesses[i].kind;
@@ -62,7 +62,7 @@ void DraftAccessPlans::fail(size_t i, sim::AccessWithoutSassMatch why) {
   plan(i).unmatched = std::move(why);
 }
 
-void DraftAccessPlans::issue_as_written(size_t i) {
+void SassAccessPlanningState::issue_as_written(size_t i) {
   sim::SassAccessOfPtxInstruction issue;
   issue.bytes = static_cast<uint8_t>(accesses[i].bytes);
   issue.kind = accesses[i].kind;
@@ -170,7 +170,7 @@ bool may_be_same_space(const PtxAccess& a, const MemoryOp& op) {
 
 // Plans a load or store of a fragment. The machine code must have one instruction for each part of
 // the fragment, or several copies of this sequence.
-void plan_fragment_access(DraftAccessPlans& d, size_t i) {
+void plan_fragment_access(SassAccessPlanningState& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
   std::map<int, size_t> wanted, seen;  // bytes -> number of instructions
   for (const int bytes : a.parts) ++wanted[bytes];
@@ -179,7 +179,7 @@ void plan_fragment_access(DraftAccessPlans& d, size_t i) {
   for (auto& [bytes, count] : wanted) count *= copies;
   if (copies == 0 || wanted != seen)
     return d.fail(
-        i, DraftAccessPlans::Reason::other_width,
+        i, SassAccessPlanningState::Reason::other_width,
         d.states[i].own.empty() ? "no memory instruction" : d.states[i].own[0].instruction->opcode);
   d.states[i].copies = static_cast<int>(copies);
   for (const int bytes : a.parts) {
@@ -190,9 +190,9 @@ void plan_fragment_access(DraftAccessPlans& d, size_t i) {
   }
 }
 
-void find_sass_sites_of_access(DraftAccessPlans& d, size_t i) {
+void find_sass_sites_of_access(SassAccessPlanningState& d, size_t i) {
   const PtxAccess& a = d.accesses[i];
-  DraftAccessPlans::AccessState& w = d.states[i];
+  SassAccessPlanningState::AccessSassMatchState& w = d.states[i];
   const auto& sites = d.sites.sites_of_line(d.instruction(i).ptx_line);
   for (const SassInstructionSite& s : sites) {
     // A register spill is a local access on the PTX line of another access.
@@ -203,8 +203,8 @@ void find_sass_sites_of_access(DraftAccessPlans& d, size_t i) {
   }
   if (a.form == PtxAccess::Form::atomic) {
     std::string seen;
-    const auto found = recognise_atomic(a, sites, &seen);
-    if (!found) return d.fail(i, DraftAccessPlans::Reason::unknown_atomic, seen);
+    const auto found = match_ptx_atomic_to_sass(a, sites, &seen);
+    if (!found) return d.fail(i, SassAccessPlanningState::Reason::unknown_atomic, seen);
     d.plan(i).issues = {found->issue};
     if (found->in_shared) d.plan(i).issues.push_back(*found->in_shared);
     if (!found->once.empty()) w.own = found->once;
@@ -218,26 +218,26 @@ void find_sass_sites_of_access(DraftAccessPlans& d, size_t i) {
     const bool same_form = s.op->matrix == (a.form == PtxAccess::Form::matrix) &&
                            s.op->async_copy == (a.form == PtxAccess::Form::async_copy);
     if (!may_be_same_space(a, *s.op) || s.op->kind != a.kind || !same_form || s.op->bytes == 0)
-      return d.fail(i, DraftAccessPlans::Reason::other_instruction, s.instruction->opcode);
+      return d.fail(i, SassAccessPlanningState::Reason::other_instruction, s.instruction->opcode);
   }
   if (is_plain(a)) return;
   if (a.form == PtxAccess::Form::fragment) return plan_fragment_access(d, i);
   w.copies = static_cast<int>(w.own.size());
   for (const SassInstructionSite& s : w.own) {
     if (s.op->bytes != a.bytes)
-      return d.fail(i, DraftAccessPlans::Reason::other_width, s.instruction->opcode);
+      return d.fail(i, SassAccessPlanningState::Reason::other_width, s.instruction->opcode);
   }
-  if (w.own.empty()) return d.fail(i, DraftAccessPlans::Reason::no_instruction);
+  if (w.own.empty()) return d.fail(i, SassAccessPlanningState::Reason::no_instruction);
   d.issue_as_written(i);
 }
 
 // If an access has no instruction for an unknown reason, ptxas may have merged it with any other
 // access of its kind. All of these are therefore marked as failed, too.
-void fail_possibly_merged_accesses(DraftAccessPlans& d) {
+void fail_possibly_merged_accesses(SassAccessPlanningState& d) {
   for (size_t i = 0; i < d.accesses.size(); ++i) {
     if (!d.states[i].missing) continue;
     sim::AccessWithoutSassMatch like_one_without;
-    like_one_without.reason = DraftAccessPlans::Reason::like_one_without;
+    like_one_without.reason = SassAccessPlanningState::Reason::like_one_without;
     like_one_without.ptx_line = d.instruction(i).ptx_line;
     if (const auto at = d.module.student_source_position(d.instruction(i).loc))
       like_one_without.line = at->line;
@@ -253,7 +253,7 @@ void fail_possibly_merged_accesses(DraftAccessPlans& d) {
 
 sim::FunctionPlans map_ptx_accesses_to_sass(const ptx::Module& module, const PtxFunction& function,
                                             const SassInstructionsByPtxLine& sites) {
-  DraftAccessPlans d(module, function, sites);
+  SassAccessPlanningState d(module, function, sites);
   for (size_t i = 0; i < d.accesses.size(); ++i) find_sass_sites_of_access(d, i);
   group_accesses(d);
   check_sass_ptx_control_match(d);

@@ -1,7 +1,7 @@
 // Plans how each access of one PTX function is issued by the machine code.
-// map_ptx_accesses_to_sass() calls the three steps: grouping.cpp fills in the DraftAccessPlans,
-// control_dependence.cpp checks them, and function_plan.cpp makes the final plan. Accesses that
-// cannot be explained with certainty are marked as failed, with a reason.
+// map_ptx_accesses_to_sass() calls the three steps: grouping.cpp fills in the
+// SassAccessPlanningState, control_dependence.cpp checks them, and function_plan.cpp makes the
+// final plan. Accesses that cannot be explained with certainty are marked as failed, with a reason.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace lab32::sass {
 
 // The state of planning one PTX function. SassAccessPlanner fills it in, control_dependence.cpp
 // checks it, and function_plan.cpp makes the plans from it.
-struct DraftAccessPlans {
+struct SassAccessPlanningState {
   using Reason = sim::AccessWithoutSassMatch::Reason;
-  struct AccessState {
+  struct AccessSassMatchState {
     // Memory instructions of the access's PTX line, without slow paths.
     std::vector<SassInstructionSite> own;
     int copies = 0;  // copies in the code; 0: another access's instruction covers it, or it is gone
@@ -31,8 +31,8 @@ struct DraftAccessPlans {
     bool missing = false;  // the access has no instruction, and the reason is not known
   };
 
-  DraftAccessPlans(const ptx::Module& module, const PtxFunction& function,
-                   const SassInstructionsByPtxLine& sites);
+  SassAccessPlanningState(const ptx::Module& module, const PtxFunction& function,
+                          const SassInstructionsByPtxLine& sites);
 
   const ptx::Instruction& instruction(size_t i) const;
   sim::AccessPlan& plan(size_t i) { return plans[static_cast<size_t>(accesses[i].index)]; }
@@ -46,7 +46,7 @@ struct DraftAccessPlans {
   const SassInstructionsByPtxLine& sites;
   // The accesses of the function; `i` is an index in this list.
   const std::vector<PtxAccess>& accesses;
-  std::vector<AccessState> states;  // by access
+  std::vector<AccessSassMatchState> states;  // by access
   sim::FunctionPlans plans;
 };
 
@@ -67,19 +67,18 @@ struct AtomicSassLowering {
 
 // `sites` are all SASS instructions of the atomic's PTX line. On failure `why` receives a
 // description of them.
-std::optional<AtomicSassLowering> recognise_atomic(const PtxAccess& access,
-                                                   const std::vector<SassInstructionSite>& sites,
-                                                   std::string* why);
+std::optional<AtomicSassLowering> match_ptx_atomic_to_sass(
+    const PtxAccess& access, const std::vector<SassInstructionSite>& sites, std::string* why);
 
 // Fills in the issues and the number of copies of all plain accesses of the draft that have not
 // failed. For each it decides whether ptxas gave it its own instruction, merged it with a
 // neighbour, split it into several instructions, or removed it.
-void group_accesses(DraftAccessPlans& draft);
+void group_accesses(SassAccessPlanningState& draft);
 
 // Marks accesses as failed unless it is certain that each instruction runs as often, and under the
 // same conditions, as in the PTX. If a loop was unrolled, records the branches at which warps must
 // not diverge.
-void check_sass_ptx_control_match(DraftAccessPlans& draft);
+void check_sass_ptx_control_match(SassAccessPlanningState& draft);
 
 // Plans texture fetches and surface accesses: whether the machine code contains those of the PTX.
 // ptxas records no PTX line for them, so they are matched by their number and their loop depths.
@@ -94,8 +93,8 @@ sim::FunctionPlans map_ptx_accesses_to_sass(const ptx::Module& module, const Ptx
 // Placement (grouping.cpp) decides which bytes each SASS instruction of a group accesses. ptxas
 // merges accesses to neighbouring bytes into one instruction, and omits the parts of a vector that
 // no instruction reads. In a group of PTX accesses (one basic block, one base, one guard) some then
-// have SASS instructions and others have none. find_sass_access_placement() tries all placements of
-// the instructions and accepts a result only if exactly one placement is possible.
+// have SASS instructions and others have none. find_sass_offsets_and_shapes() tries all placements
+// of the instructions and accepts a result only if exactly one placement is possible.
 
 // The bytes that one SASS instruction accesses.
 struct SassAccessRange {
@@ -123,7 +122,7 @@ struct KnownDistance {
   int64_t bytes = 0;  // start of j minus start of i
 };
 
-struct SassAccessPlacement {
+struct SassAccessOffsetAndShape {
   // The offset in memory at which the first machine instruction accesses, relative to the base of
   // UnplacedPtxAccess::offset.
   int64_t at = 0;
@@ -132,7 +131,7 @@ struct SassAccessPlacement {
 
 // The placement of each member; nullopt if no placement is possible, or more than one. `distances`
 // are used only in the latter case, because a base register may change between two instructions.
-std::optional<std::vector<SassAccessPlacement>> find_sass_access_placement(
+std::optional<std::vector<SassAccessOffsetAndShape>> find_sass_offsets_and_shapes(
     const std::vector<UnplacedPtxAccess>& members, const std::vector<KnownDistance>& distances);
 
 }  // namespace lab32::sass

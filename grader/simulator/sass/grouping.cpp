@@ -43,7 +43,7 @@ class SassAccessPlacementSearch {
 
   void place_all_members() { place_member(0); }
   int solutions = 0;  // 2: more than one, or too many candidates to try
-  std::vector<SassAccessPlacement> found;
+  std::vector<SassAccessOffsetAndShape> found;
 
  private:
   void place_member(size_t k) {
@@ -103,13 +103,13 @@ class SassAccessPlacementSearch {
     }
   }
 
-  bool matches_known_distances(size_t member, size_t k) const {
+  bool matches_known_distances(size_t member, size_t placed_count) const {
     for (const KnownDistance& d : *distances_) {
       const auto i = static_cast<size_t>(d.i), j = static_cast<size_t>(d.j);
       if (i != member && j != member) continue;
       const size_t other = i == member ? j : i;
-      if (std::find(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(k), other) ==
-          order_.begin() + static_cast<std::ptrdiff_t>(k))
+      if (std::find(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(placed_count),
+                    other) == order_.begin() + static_cast<std::ptrdiff_t>(placed_count))
         continue;
       if (current_[j].at - current_[i].at != d.bytes) return false;
     }
@@ -129,7 +129,7 @@ class SassAccessPlacementSearch {
   const std::vector<UnplacedPtxAccess>& members_;
   const std::vector<KnownDistance>* distances_;
   std::vector<size_t> order_;
-  std::vector<SassAccessPlacement> current_;
+  std::vector<SassAccessOffsetAndShape> current_;
   // The bytes of members without instructions. 1: dead; 2: live, and another reason explains why no
   // instruction accesses it; 3: live.
   std::map<int64_t, char> orphan_;
@@ -139,7 +139,7 @@ class SassAccessPlacementSearch {
 
 }  // namespace
 
-std::optional<std::vector<SassAccessPlacement>> find_sass_access_placement(
+std::optional<std::vector<SassAccessOffsetAndShape>> find_sass_offsets_and_shapes(
     const std::vector<UnplacedPtxAccess>& members, const std::vector<KnownDistance>& distances) {
   for (const std::vector<KnownDistance>* use :
        {static_cast<const std::vector<KnownDistance>*>(nullptr), &distances}) {
@@ -160,9 +160,9 @@ using sim::SassAccessOfPtxInstruction;
 
 class SassAccessPlanner {
  public:
-  explicit SassAccessPlanner(DraftAccessPlans& draft) : d_(draft) {}
+  explicit SassAccessPlanner(SassAccessPlanningState& draft) : d_(draft) {}
 
-  void plan_plain_accesses() {
+  void plan_mergeable_loads_and_stores() {
     using Key = std::tuple<int, MemorySpace, AccessKind, AddressBase, int, bool>;
     std::map<Key, std::vector<size_t>> groups;
     for (size_t i = 0; i < d_.accesses.size(); ++i) {
@@ -223,18 +223,20 @@ class SassAccessPlanner {
       m.shapes = possible_machine_access_sets(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
-        return mark_neighbours_unmatched(neighbours, DraftAccessPlans::Reason::copies_differ);
+        return mark_neighbours_unmatched(neighbours,
+                                         SassAccessPlanningState::Reason::copies_differ);
       members.push_back(std::move(m));
     }
-    const auto placements = find_sass_access_placement(members, known_distances(neighbours));
+    const auto placements = find_sass_offsets_and_shapes(members, known_distances(neighbours));
     if (!placements)
-      return mark_neighbours_unmatched(neighbours, DraftAccessPlans::Reason::no_single_grouping);
+      return mark_neighbours_unmatched(neighbours,
+                                       SassAccessPlanningState::Reason::no_single_grouping);
     for (size_t k = 0; k < neighbours.size(); ++k)
       plan_placed_access(neighbours, members, *placements, k);
   }
 
   void mark_neighbours_unmatched(const std::vector<size_t>& neighbours,
-                                 DraftAccessPlans::Reason reason) {
+                                 SassAccessPlanningState::Reason reason) {
     std::string seen;
     uint32_t count = 0;
     for (size_t i : neighbours) {
@@ -257,10 +259,10 @@ class SassAccessPlanner {
 
   void plan_placed_access(const std::vector<size_t>& neighbours,
                           const std::vector<UnplacedPtxAccess>& members,
-                          const std::vector<SassAccessPlacement>& placements, size_t k) {
+                          const std::vector<SassAccessOffsetAndShape>& placements, size_t k) {
     const size_t i = neighbours[k];
     const PtxAccess& a = d_.accesses[i];
-    const SassAccessPlacement& p = placements[k];
+    const SassAccessOffsetAndShape& p = placements[k];
     if (p.shape >= 0) {
       const SassAccessRanges& shape = members[k].shapes[static_cast<size_t>(p.shape)];
       d_.states[i].copies = static_cast<int>(d_.states[i].own.size() / shape.size());
@@ -354,7 +356,7 @@ class SassAccessPlanner {
       return;
     }
     d_.states[i].missing = true;
-    d_.fail(i, DraftAccessPlans::Reason::no_instruction);
+    d_.fail(i, SassAccessPlanningState::Reason::no_instruction);
   }
 
   std::string explain_missing_access(size_t i) const {
@@ -382,11 +384,13 @@ class SassAccessPlanner {
     return {};
   }
 
-  DraftAccessPlans& d_;
+  SassAccessPlanningState& d_;
 };
 
 }  // namespace
 
-void group_accesses(DraftAccessPlans& draft) { SassAccessPlanner(draft).plan_plain_accesses(); }
+void group_accesses(SassAccessPlanningState& draft) {
+  SassAccessPlanner(draft).plan_mergeable_loads_and_stores();
+}
 
 }  // namespace lab32::sass

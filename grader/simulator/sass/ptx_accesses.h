@@ -62,7 +62,7 @@ class PtxFunction {
 
   const ptx::Function& function() const { return *function_; }
   const ptx::ControlFlow& flow() const { return flow_; }
-  const ControlStructure& structure() const { return structure_; }
+  const LoopsAndControlDependence& structure() const { return structure_; }
   const std::vector<PtxAccess>& accesses() const { return accesses_; }
   const std::vector<PtxTextureOrSurfaceAccess>& texture_and_surface_accesses() const {
     return texels_;
@@ -92,7 +92,7 @@ class PtxFunction {
 
   const ptx::Function* function_;
   ptx::ControlFlow flow_;
-  ControlStructure structure_;
+  LoopsAndControlDependence structure_;
   std::vector<PtxAccess> accesses_;
   std::vector<PtxTextureOrSurfaceAccess> texels_;
   std::vector<std::vector<int>> definitions_;  // by register: body indices

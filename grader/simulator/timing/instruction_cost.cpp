@@ -12,7 +12,7 @@ namespace {
 using ptx::CostClass;
 using ptx::DataType;
 using ptx::Modifier;
-using Waits = InstructionCost::Waits;
+using Waits = InstructionCost::ResultWaitKind;
 
 // The cycles from the issue of an instruction to that of a dependent one, on all cards since Volta
 // (microbenchmarks fma_one, shared_chase and chase of data/measured/model; Jia et al., "Dissecting
@@ -75,7 +75,7 @@ bool is_wide(DataType type) { return ptx::bits_of(type) == 64; }
 
 InstructionCost memory_unit_cost() { return pipeline_cost(&IssueSlotsByPipeline::memory, 1, 0); }
 
-Waits waits_for_space(ptx::Space space) {
+Waits load_wait_kind_of_space(ptx::Space space) {
   switch (space) {
     case ptx::Space::shared:
       return Waits::shared;
@@ -90,7 +90,7 @@ Waits waits_for_space(ptx::Space space) {
 InstructionCost access_cost(const ptx::Instruction& in) {
   InstructionCost c = memory_unit_cost();
   c.has_no_result = !in.op->operands[0].is_dest;
-  c.waits = c.has_no_result ? Waits::no : waits_for_space(ptx::memory_space(in, 0));
+  c.waits = c.has_no_result ? Waits::no : load_wait_kind_of_space(ptx::memory_space(in, 0));
   c.is_atomic = in.op->traits.is_atomic();
   c.reads_only = in.op->traits.read_only;
   return c;

@@ -34,7 +34,13 @@ struct InstructionCost {
   IssueSlotsByPipeline issue;
   // Cycles until a dependent instruction can start; for accesses to memory see `waits`.
   double latency = 0;
-  enum class Waits : uint8_t { no, global, shared, shuffle, barrier } waits = Waits::no;
+  enum class ResultWaitKind : uint8_t {
+    no,
+    global,
+    shared,
+    shuffle,
+    barrier
+  } waits = ResultWaitKind::no;
   bool has_no_result = false;  // has sources and no result
   bool is_atomic = false;      // like a store, but other accesses are not moved across it
   // True for a load of data that the kernel cannot change (.nc): ptxas may move it.

@@ -49,8 +49,8 @@ MemoryPath::ResultAndOperandTimes MemoryPath::access_shared(const ModelledInstru
 
 // Whether this access of the warp waits for L2. Sets `waits_for_dram` to whether it waits for
 // device memory, too. The first access of a warp has other miss rates than its later ones.
-bool MemoryPath::waits_for_l2(const ModelledInstruction& in, uint64_t warp,
-                              WarpIssuesPerLoad& history, bool& waits_for_dram) {
+bool MemoryPath::is_next_access_l1_miss(const ModelledInstruction& in, uint64_t warp,
+                                        WarpIssuesPerLoad& history, bool& waits_for_dram) {
   const size_t which = in.group % kLoadGroups;
   const uint32_t requests = history.requests[which]++;
   if (requests == 0) {
@@ -90,7 +90,7 @@ MemoryPath::ResultAndOperandTimes MemoryPath::access_global(const ModelledInstru
   if (store) l1_free_ = std::max(l1_free_, now) + 1;
   ResultAndOperandTimes times{way - 1 + l1_latency_, way + kOperandsRead};
   bool waits_for_dram = false;
-  const bool misses = store || waits_for_l2(in, warp, history, waits_for_dram);
+  const bool misses = store || is_next_access_l1_miss(in, warp, history, waits_for_dram);
   const double latency = (waits_for_dram ? dram_latency_ : l2_latency_) * congestion_;
   const double weight = in.weight;
   if (weight > 0) {

@@ -51,8 +51,8 @@ class MemoryPath {
   double busy_cycles() const { return busy_; }  // cycles in which L2 and device memory were busy
 
  private:
-  bool waits_for_l2(const ModelledInstruction& in, uint64_t warp, WarpIssuesPerLoad& history,
-                    bool& waits_for_dram);
+  bool is_next_access_l1_miss(const ModelledInstruction& in, uint64_t warp,
+                              WarpIssuesPerLoad& history, bool& waits_for_dram);
 
   // Serves the atomic part of an access that leaves L1 at time `now`. Returns the time when L2 has
   // served it.
@@ -125,7 +125,7 @@ class SmWarps {
   void schedule_after_branch(WarpState& warp, double now);
   MemoryPath::ResultAndOperandTimes issue_access(WarpState& warp, double now);
   static bool is_branch_taken(const WarpState& warp);
-  static bool is_next_block_different(const WarpState& warp);
+  static bool is_next_basic_block_different(const WarpState& warp);
   void attempt_compare_and_swap(WarpState& warp, double served);
   void arrive_at_barrier(WarpState& warp, double now);
   void release_waiting_warps(ResidentBlock& place);

@@ -62,9 +62,9 @@ std::string limiter_names(unsigned factors) {
 // The driver seems to choose the smallest shared-memory split that is more than twice what the
 // blocks use: true of 8 in 10 launches of data/measured/h200-model-counters.csv
 // (launch__shared_mem_config_size); the others have the neighbouring split.
-uint32_t l1_bytes_beside_shared(const DeviceProfile& profile, uint64_t shared) {
+uint32_t l1_bytes_beside_shared(const DeviceProfile& profile, uint64_t shared_bytes_of_blocks) {
   const auto& splits = profile.multiprocessor.shared_splits;
-  const auto split = std::upper_bound(splits.begin(), splits.end(), 2 * shared);
+  const auto split = std::upper_bound(splits.begin(), splits.end(), 2 * shared_bytes_of_blocks);
   return profile.multiprocessor.l1_and_shared_bytes -
          (split == splits.end() ? splits.back() : *split);
 }

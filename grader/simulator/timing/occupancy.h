@@ -39,7 +39,7 @@ std::optional<uint64_t> available_dynamic_shared(const DeviceProfile& profile,
 
 // The number of clusters of `size` blocks that the device holds at once, with `blocks` resident
 // blocks per multiprocessor. nullopt: the profile does not contain the data.
-std::optional<uint64_t> active_clusters(const DeviceProfile& profile, uint32_t blocks,
-                                        uint64_t size);
+std::optional<uint64_t> active_clusters(const DeviceProfile& profile,
+                                        uint32_t resident_blocks_per_sm, uint64_t size);
 
 }  // namespace lab32::model

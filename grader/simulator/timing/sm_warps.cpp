@@ -283,7 +283,7 @@ void SmWarps::schedule_after_branch(WarpState& warp, double now) {
     else if (is_branch_taken(warp))
       warp.free += kTaken;
     warp.free += split * divergence_rate_;
-    if (warp.swapped && !warp.failed && !is_next_block_different(warp))
+    if (warp.swapped && !warp.failed && !is_next_basic_block_different(warp))
       warp.free += kSucceededLanes;
   } else if (in.kind == Kind::meet && reconvergences_ > 0) {
     const double diverged = std::min(1.0, trace_.splits / reconvergences_);
@@ -327,7 +327,7 @@ bool SmWarps::is_branch_taken(const WarpState& warp) {
 }
 
 // Whether the warp goes on to another block, so that it leaves a loop of one block.
-bool SmWarps::is_next_block_different(const WarpState& warp) {
+bool SmWarps::is_next_basic_block_different(const WarpState& warp) {
   return warp.block + 1 >= warp.path.size() || warp.path[warp.block + 1] != warp.path[warp.block];
 }
 

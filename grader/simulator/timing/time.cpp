@@ -45,9 +45,9 @@ std::string count_with_noun(double n, const std::string& one, const char* more =
 }
 
 // The resources of one launch.
-class ResourceTimes {
+class LaunchTimesByResource {
  public:
-  ResourceTimes(const DeviceProfile& profile, const LaunchWorkCounts& work)
+  LaunchTimesByResource(const DeviceProfile& profile, const LaunchWorkCounts& work)
       : profile_(profile), t_(profile.time), w_(work) {
     blocks_ = static_cast<double>(std::max<uint64_t>(work.blocks, 1));
     warps_ = blocks_ * work.warps_per_block;
@@ -226,7 +226,7 @@ class ResourceTimes {
 }  // namespace
 
 double memory_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work) {
-  return ResourceTimes(profile, work).memory_seconds();
+  return LaunchTimesByResource(profile, work).memory_seconds();
 }
 
 double atomic_seconds(const DeviceProfile& profile, const LaunchWorkCounts& work) {
@@ -241,7 +241,7 @@ double read_write_mixing_degree(const LaunchWorkCounts& work) {
 TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& work) {
   const TimeParameters& t = profile.time;
   TimePrediction p;
-  const ResourceTimes machine(profile, work);
+  const LaunchTimesByResource machine(profile, work);
   p.resources = machine.resources();
   std::stable_sort(
       p.resources.begin(), p.resources.end(),
@@ -258,9 +258,9 @@ TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& wor
 }
 
 void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
-                          const UnmatchedAccessFlags& unmatched) {
-  // The error estimate is doubled for launches with unmatched accesses, with unequal work, or with a
-  // bottleneck that is modelled less exactly. Single public programs of these kinds were off by
+                          const UnmatchedAccessesOfLaunch& unmatched) {
+  // The error estimate is doubled for launches with unmatched accesses, with unequal work, or with
+  // a bottleneck that is modelled less exactly. Single public programs of these kinds were off by
   // -70 % and +130 %, while the mean error of all programs was 15 % (data/devices/h100.toml).
   constexpr double kWider = 2, kUnequal = 1.5, kDominates = 0.5;
   const bool less_exact =

@@ -86,7 +86,7 @@ double read_write_mixing_degree(const LaunchWorkCounts& work);
 TimePrediction predict(const DeviceProfile& profile, const LaunchWorkCounts& work);
 
 // The launch's accesses that could not be matched with the machine code.
-struct UnmatchedAccessFlags {
+struct UnmatchedAccessesOfLaunch {
   bool any = false, atomics = false;
 };
 
@@ -94,7 +94,7 @@ struct UnmatchedAccessFlags {
 // doubles or special functions dominate, or if blocks do unequal work. If atomics are unmatched,
 // the prediction is unreliable.
 void widen_error_estimate(TimePrediction& prediction, const LaunchWorkCounts& work,
-                          const UnmatchedAccessFlags& unmatched);
+                          const UnmatchedAccessesOfLaunch& unmatched);
 
 // The work of a copy that moves `bytes` in total: half of them are read and half written, 16 bytes
 // of each by each thread. L2 is empty at the beginning.

@@ -26,7 +26,7 @@ class WarpPathBuilder {
     for (size_t i = first; i < last;) {
       const TraceBasicBlock& block = trace_.blocks[i];
       if (block.loops.size() <= depth) {
-        append_block_by_run_rate(i, around);
+        append_block_if_warp_runs_it(i, around);
         ++i;
         continue;
       }
@@ -45,7 +45,7 @@ class WarpPathBuilder {
     }
   }
 
-  void append_block_by_run_rate(size_t i, double enclosing_runs) {
+  void append_block_if_warp_runs_it(size_t i, double enclosing_runs) {
     const double rate = enclosing_runs > 0 ? trace_.blocks[i].runs / enclosing_runs : 0;
     const bool runs = depth_ == 0
                           ? is_warp_among_share(rate)
@@ -167,7 +167,7 @@ double WarpPathChooser::instructions_issued_by(uint64_t block, uint32_t w) const
 WarpRankByInstructionCount WarpPathChooser::issue_count_rank_of_warp(uint64_t number) const {
   const auto at = std::lower_bound(
       issue_groups_.begin(), issue_groups_.end(), work_.issued[number],
-      [](const EqualIssueCountGroup& group, uint32_t issued) { return group.issued > issued; });
+      [](const WarpsOfEqualIssueCount& group, uint32_t issued) { return group.issued > issued; });
   return {at->more, at->equal, number_among_equals_[number]};
 }
 

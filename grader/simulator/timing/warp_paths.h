@@ -89,7 +89,7 @@ struct WarpRankByInstructionCount {
 
 // The blocks of code that a warp runs, in order. If a block runs less than once per warp, only some
 // warps run it: those with the first ranks, and among equal ranks those chosen by their number.
-// `times` is the number of iterations of the warp's loops in relation to the mean.
+// `iteration_ratio` is the number of iterations of the warp's loops in relation to the mean.
 std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp, double iteration_ratio,
                               const WarpRankByInstructionCount& rank);
 inline std::vector<uint16_t> path_of(const AverageWarpTrace& trace, uint64_t warp,
@@ -145,11 +145,12 @@ class WarpPathChooser {
   double mean_ = 0, instructions_in_loops_ = 0;  // average instructions of a warp
   double mean_issued_ = 0;
   bool barrier_in_loop_ = false;
-  struct EqualIssueCountGroup {
+  struct WarpsOfEqualIssueCount {
     uint32_t issued = 0;
     double more = 0, equal = 0;  // shares of all warps
   };
-  std::vector<EqualIssueCountGroup> issue_groups_;  // by number of issued instructions, descending
+  std::vector<WarpsOfEqualIssueCount>
+      issue_groups_;  // by number of issued instructions, descending
   std::vector<uint32_t>
       // For each warp: its number among those that issued equally many instructions.
       number_among_equals_;

@@ -12,7 +12,7 @@ TEST_CASE("base: the slowness of a machine never decreases") {
   CHECK(measure_machine_slowness() >= first);
   CHECK(slowness() >= first);
   {
-    const ScopedMachineSlowness nine(9);
+    const ScopedFakeMachineSlowness nine(9);
     CHECK(measure_machine_slowness() == 9);
     CHECK(slowness() == 9);
   }
@@ -26,13 +26,13 @@ TEST_CASE("core: limits: the time limit of a launch grows with the slowness of t
     }
   };
   {
-    const ScopedMachineSlowness usual(1);
+    const ScopedFakeMachineSlowness usual(1);
     sim::LaunchLimitMeter meter(0, 0.02, 0);
     CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::nothing);
     work(0.03);
     CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::time);
   }
-  const ScopedMachineSlowness five(5);
+  const ScopedFakeMachineSlowness five(5);
   sim::LaunchLimitMeter meter(0, 0.02, 0);
   work(0.03);
   CHECK(meter.add_instructions(1) == sim::LaunchLimitMeter::ExceededLimit::nothing);

@@ -1,4 +1,4 @@
-// The records of a SerialEquivalenceGuard: sets of words, old contents of lines, and which lines
+// The records of a SerialEquivalenceRollback: sets of words, old contents of lines, and which lines
 // were saved; and that the next launch gets empty records.
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@
 
 using namespace lab32;
 using sim::OrderGuardRecords;
-using sim::SavedMemoryLines;
+using sim::SavedMemoryLineSet;
 using sim::UndoLog;
 using sim::WordBitmap;
 
@@ -114,10 +114,10 @@ TEST_CASE("core: undo log: a long log frees its memory when it is trimmed") {
 }
 
 TEST_CASE("core: line rounds: one thread saves a line, and the others find it saved") {
-  SavedMemoryLines lines;
+  SavedMemoryLineSet lines;
   lines.resize(100);
   for (int round = 0; round < 600; ++round) {  // round numbers are reused
-    lines.next_round();
+    lines.mark_all_lines_unsaved();
     REQUIRE(!lines.has_undo_copy(7));
     REQUIRE(!lines.has_undo_copy(8));
     REQUIRE(lines.claim_line(7));
@@ -126,7 +126,7 @@ TEST_CASE("core: line rounds: one thread saves a line, and the others find it sa
     REQUIRE(!lines.claim_line(7));
   }
   lines.resize(1 << 20);
-  lines.next_round();
+  lines.mark_all_lines_unsaved();
   REQUIRE(lines.claim_line(8));
   bool claims = true;
   std::thread other([&] { claims = lines.claim_line(8); });  // waits until the line is saved
@@ -139,7 +139,7 @@ TEST_CASE("core: guard records: reused records are empty") {
   const uint64_t bytes = 16 << 20;
   {
     auto records = OrderGuardRecords::acquire_guard_records(bytes, 3);
-    records->lines.next_round();
+    records->lines.mark_all_lines_unsaved();
     REQUIRE(records->lines.claim_line(11));
     records->lines.done(11);
     for (const auto& of : records->workers) of->read.add_32_words(1000);
@@ -147,7 +147,7 @@ TEST_CASE("core: guard records: reused records are empty") {
     OrderGuardRecords::keep_for_reuse(std::move(records));
   }
   const auto records = OrderGuardRecords::acquire_guard_records(2 * bytes, 5);
-  records->lines.next_round();
+  records->lines.mark_all_lines_unsaved();
   CHECK(!records->lines.has_undo_copy(11));
   REQUIRE(records->workers.size() >= 5);
   for (const auto& of : records->workers) {
@@ -170,7 +170,8 @@ TEST_CASE("core: order guard: rollback restores a line of several arrays and the
   memory.upload(full->begin, zeros.data(), 64);
   memory.upload(part->begin, zeros.data(), 4);
   REQUIRE(full->initialised);
-  sim::SerialEquivalenceGuard guard(memory, 1, sim::SerialEquivalenceGuard::Mode::at_once, false);
+  sim::SerialEquivalenceRollback guard(memory, 1, sim::SerialEquivalenceRollback::Mode::at_once,
+                                       false);
   for (sim::Allocation* a : {full, part}) {
     uint64_t address[kWarpSize] = {a->begin + 32};
     guard.worker(0).record_write(*a, address, 1, 4, {});
@@ -202,7 +203,8 @@ TEST_CASE("core: order guard: a row that is read counts as 32 words that are rea
                         Case{33, 0, 4, false}, Case{0, 8, 8, true}, Case{32, 8, 8, false}}) {
     CAPTURE(c.word);
     CAPTURE(c.stride);
-    sim::SerialEquivalenceGuard guard(memory, 2, sim::SerialEquivalenceGuard::Mode::at_once, false);
+    sim::SerialEquivalenceRollback guard(memory, 2, sim::SerialEquivalenceRollback::Mode::at_once,
+                                         false);
     guard.track_by_word({a->index, 1000});  // the second index is not an allocation
     REQUIRE(guard.by_word());
     CHECK(guard.allocations_tracked_by_word() == std::vector<uint32_t>{a->index});

@@ -16,7 +16,7 @@ using sim::SparseRecordArray;
 TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   // Empties the pool of pieces from other tests.
   const PagePool::ReservedRange others(PagePool::kKept, "a test");
-  for (uint64_t at = 0; PagePool::process_wide().map_uncleared_pooled_piece(others.begin() + at);)
+  for (uint64_t at = 0; PagePool::process_wide().map_dirty_piece_from_pool(others.begin() + at);)
     at += PagePool::kPiece;
   const PagePool::ReservedRange range(4 * PagePool::kPiece, "a test");
   std::byte* const first = range.begin();
@@ -25,8 +25,8 @@ TEST_CASE("core: page pool: a piece moves with its contents and leaves zeros") {
   std::memset(first, 0x5a, PagePool::kPiece);
   PagePool::process_wide().move_piece_into_pool(first);
   CHECK(first[0] == std::byte{0});
-  REQUIRE(PagePool::process_wide().map_uncleared_pooled_piece(
-      second));  // the piece that was given last
+  REQUIRE(
+      PagePool::process_wide().map_dirty_piece_from_pool(second));  // the piece that was given last
   CHECK(second[0] == std::byte{0x5a});
   CHECK(second[PagePool::kPiece - 1] == std::byte{0x5a});
   PagePool::process_wide().move_piece_into_pool(second);
@@ -40,7 +40,7 @@ TEST_CASE("core: page pool: pieces beyond its capacity return to the system") {
     PagePool::process_wide().move_piece_into_pool(range.begin() + i * PagePool::kPiece);
   }
   uint64_t kept = 0;
-  while (kept < kMany && PagePool::process_wide().map_uncleared_pooled_piece(
+  while (kept < kMany && PagePool::process_wide().map_dirty_piece_from_pool(
                              range.begin() + kept * PagePool::kPiece))
     ++kept;
   CHECK(kept == 128);

@@ -23,7 +23,7 @@ LOOP:
 
 uint64_t issued(const LaunchOutcome& o) {
   uint64_t all = 0;
-  for (const sim::IssueCountsOfOneInstruction& t : o.tally) all += t.warps;
+  for (const sim::StaticInstructionIssueCounts& t : o.tally) all += t.warps;
   return all;
 }
 

@@ -1,5 +1,5 @@
-// SerialEquivalenceGuard: which conflicts between host threads it finds, its rollback, and the size
-// of its records.
+// SerialEquivalenceRollback: which conflicts between host threads it finds, its rollback, and the
+// size of its records.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -36,7 +36,7 @@ struct Guarded {
     return address;
   }
   // In the order of a block's store: the guard, the written bits, the data.
-  void store(sim::SerialEquivalenceGuard::Worker& worker, sim::Allocation* a,
+  void store(sim::SerialEquivalenceRollback::Worker& worker, sim::Allocation* a,
              const Address& address, uint32_t value) {
     worker.record_write(*a, address.data(), sim::kFullMask, 4, {});
     memory.mark_lanes_written(address.data(), sim::kFullMask, 4);
@@ -55,8 +55,8 @@ TEST_CASE("core: order guard: two threads may write neighbouring words, but not 
   Guarded g;
   for (sim::Allocation* a : {g.full, g.fresh}) {
     const uint32_t before = a == g.full ? 0 : 0xffffffff;
-    sim::SerialEquivalenceGuard guard(g.memory, 2, sim::SerialEquivalenceGuard::Mode::at_once,
-                                      false);
+    sim::SerialEquivalenceRollback guard(g.memory, 2, sim::SerialEquivalenceRollback::Mode::at_once,
+                                         false);
     // Every other word of the same lines.
     g.store(guard.worker(0), a, Guarded::words(a, 1000, 2), 7);
     g.store(guard.worker(1), a, Guarded::words(a, 1001, 2), 8);
@@ -91,8 +91,8 @@ TEST_CASE("core: order guard: an allocation that is read and written is tracked 
       CAPTURE(one_thread);
       CAPTURE(clash);
       Guarded g;
-      sim::SerialEquivalenceGuard guard(g.memory, 2, sim::SerialEquivalenceGuard::Mode::at_once,
-                                        false);
+      sim::SerialEquivalenceRollback guard(g.memory, 2,
+                                           sim::SerialEquivalenceRollback::Mode::at_once, false);
       const auto read = [&](unsigned worker, uint64_t first) {
         guard.worker(worker).record_read(*g.full, Guarded::words(g.full, first).data(),
                                          sim::kFullMask, 4, {});
@@ -136,7 +136,8 @@ TEST_CASE("core: order guard: the undo log of a round is bounded") {
   sim::Allocation* a = memory.allocate(kBytes, "large");
   const std::vector<uint8_t> zeros(kBytes, 0);
   memory.upload(a->begin, zeros.data(), kBytes);
-  sim::SerialEquivalenceGuard guard(memory, 1, sim::SerialEquivalenceGuard::Mode::at_once, false);
+  sim::SerialEquivalenceRollback guard(memory, 1, sim::SerialEquivalenceRollback::Mode::at_once,
+                                       false);
   uint64_t line = 0;
   const auto touch_next = [&] {  // 256 bytes each
     Address address;

@@ -1,4 +1,4 @@
-// SuspectWordDetector: which words of device memory become suspect.
+// PossibleRaceDetector: which words of device memory become suspect.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace {
 constexpr uint64_t kBase = sim::kGlobalBase + 4096;
 
 struct Map {
-  sim::SuspectWordDetector map{1 << 20};
+  sim::PossibleRaceDetector map{1 << 20};
   // Lane 0 of the warp makes one access.
   bool record_access(RaceAccess how, const sim::WarpEpoch& who, uint64_t offset,
                      unsigned bytes = 4) {

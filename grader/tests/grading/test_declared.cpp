@@ -18,7 +18,7 @@ namespace lab32::grading {
 namespace {
 
 double evaluated(const std::string& text, double n = 0) {
-  const ExpressionNames names{{"n", "load.sectors"}, {"in"}, true};
+  const AllowedExpressionNames names{{"n", "load.sectors"}, {"in"}, true};
   Random random(1);
   const std::vector<double> in = {3, 1, 2};
   ExpressionValues values{{n, 7}, {{in.size(), [&](size_t i) { return in[i]; }}}, &random};
@@ -98,7 +98,7 @@ TEST_CASE("grading: an error of an expression says where and what") {
 }
 
 TEST_CASE("grading: a text has the values of its expressions in columns") {
-  const ExpressionNames names{{"n", "load.sectors"}, {}};
+  const AllowedExpressionNames names{{"n", "load.sectors"}, {}};
   const ExpressionValues values{{7, 12345}, {}};
   const auto filled = [&](const std::string& text) {
     return TextTemplate(text, names, "x.toml:3").filled(values);

@@ -49,7 +49,8 @@ struct Kernel {
 };
 
 // The tests of the two rows.
-std::vector<report::CheckResult> tests_of(Kernel& kernel, device::KernelTimer* timer = nullptr) {
+std::vector<report::CheckResult> tests_of(Kernel& kernel,
+                                          device::KernelTimingDevice* timer = nullptr) {
   const tests::ScratchDirectory folder;
   folder.write(".declared.toml", kTwiceRubric);
   const Rubric rubric(folder.path, ".declared");

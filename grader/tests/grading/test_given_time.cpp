@@ -48,12 +48,11 @@ class Solved {
       for (int i = 0; i < kNodes; ++i) links[i] = (i * 37 + 11) % kNodes;
       const Input<int32_t> next(own, "next", links);
       const Output<int32_t> out(own, "out", kNodes);
-      const device::LaunchResult run =
-          run_to_count(own, {grader_or_submitted_kernel_name(own, "follow"),
-                             {{16}, {256}},
-                             {next, out, kNodes, 4},
-                             "",
-                             device::LaunchOptions::Model::cold});
+      const device::LaunchResult run = run_to_count(own, {kernel_name_with_namespace(own, "follow"),
+                                                          {{16}, {256}},
+                                                          {next, out, kNodes, 4},
+                                                          "",
+                                                          device::LaunchOptions::Model::cold});
       CHECK(&own.device() != device_.get());
       return run.predicted->kernel_seconds;
     });

@@ -154,7 +154,7 @@ void keep_consistent(Counters& c) {
 // Checks of a step lose everything to a kernel that already has a later step's idea. That is no
 // credit for a count: the kernel is another answer than the one that the task asks for.
 bool is_other_step(const report::CheckResult& test) {
-  return test.failure && test.failure->kind == report::CheckFailure::Kind::other_version;
+  return test.failure && test.failure->kind == report::CheckFailureReason::Kind::other_version;
 }
 
 bool counts(const grading::RubricCheckEntry& row) {

@@ -12,9 +12,9 @@ TEST_CASE("grading: reference counts of n blocks are n times those of one block"
   pictures::PicturedLaunch launch = tests::sample_launch();
   launch.kernel = "reduce_v3";
   launch.setting = "7 blocks of 128";
-  const auto counts = solution_traffic_of_task(launch_comparison_key_of("reduction", launch));
+  const auto counts = solution_traffic_of_task(solution_traffic_key_of("reduction", launch));
   launch.setting = "1 block of 128";
-  const auto one = solution_traffic_of_task(launch_comparison_key_of("reduction", launch));
+  const auto one = solution_traffic_of_task(solution_traffic_key_of("reduction", launch));
   REQUIRE(counts);
   REQUIRE(one);
   // 128 ints are 16 sectors, and their sum is in one more.
@@ -28,12 +28,12 @@ TEST_CASE("grading: reference counts find a launch of any shape and type") {
   pictures::PicturedLaunch launch = tests::sample_launch();
   launch.kernel = "reduce_v7<int, 128>";
   launch.setting = "int, n = 4194304, 2048 blocks of 128";
-  const LaunchComparisonKey task = launch_comparison_key_of("reduction", launch);
+  const SolutionTrafficKey task = solution_traffic_key_of("reduction", launch);
   CHECK(task.kernel == "reduce_v7");
   CHECK(task.setting == "int, n = 4194304");
   CHECK(task.times == 1);
   launch.setting = "n = 77";
-  CHECK_FALSE(solution_traffic_of_task(launch_comparison_key_of("reduction", launch)));
+  CHECK_FALSE(solution_traffic_of_task(solution_traffic_key_of("reduction", launch)));
 }
 
 }  // namespace

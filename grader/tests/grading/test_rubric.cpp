@@ -19,7 +19,10 @@ namespace {
 
 const std::vector<RegisteredCheck> kChecks = {
     {"b: time", "timing.cpp", 9, {"n"}},
-    {"a: result", "suite.cpp", 3, {numbers("sizes", 0, 1000), {"type", ValueRange::Form::text}}},
+    {"a: result",
+     "suite.cpp",
+     3,
+     {numbers("sizes", 0, 1000), {"type", RubricValueConstraint::ExpectedType::text}}},
     {"a: sectors", "suite.cpp", 5, {"n", "questions"}}};
 
 // Lines 1 to 27.
@@ -171,7 +174,7 @@ TEST_CASE("grading: the forms of a rubric's values") {
     CHECK_FALSE(refusal(shapes("sweep"), other).empty());
   CHECK(refusal(choice("large", {"int", "short"}), "\"int\"").empty());
   CHECK(refusal(choice("large", {"int", "short"}), "\"long\"") == "one of \"int\", \"short\"");
-  CHECK(refusal({"lanes_only", ValueRange::Form::flag}, "1") == "true or false");
+  CHECK(refusal({"lanes_only", RubricValueConstraint::ExpectedType::flag}, "1") == "true or false");
   CHECK_THROWS_AS(RubricKey("nodes"), std::logic_error);
 }
 

@@ -17,7 +17,7 @@ namespace lab32::tests {
 namespace {
 
 using grading::RubricKey;
-using Form = grading::ValueRange::Form;
+using Form = grading::RubricValueConstraint::ExpectedType;
 
 // The least value that the key may have, as TOML; empty: it has no number of its own.
 std::string least_value(const RubricKey& key) {

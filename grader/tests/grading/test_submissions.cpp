@@ -171,7 +171,7 @@ const char* const kAboutGpus[] = {"cheat", "fault"};
 // affects its own check only.
 void check_on_gpu(const fs::path& file, const std::string& lab_name,
                   const std::vector<Verdict>& expected, const char* kind,
-                  device::KernelTimer& timer) {
+                  device::KernelTimingDevice& timer) {
   INFO("submission: ", file.filename().string());
   const auto device = device::open_device("sim");
   grading::ProgressReporter progress(false);

@@ -266,7 +266,7 @@ TEST_CASE(
   CHECK(test.score == doctest::Approx(4 * 8 / 28.0).epsilon(0.01));
   CHECK(test.line == 2);
   REQUIRE(test.failure);
-  CHECK(test.failure->kind == report::CheckFailure::Kind::wasteful);
+  CHECK(test.failure->kind == report::CheckFailureReason::Kind::wasteful);
   CHECK(*test.failure->measured == 28);
   CHECK(*test.failure->expected == 8);
   CHECK(test.message ==
@@ -288,10 +288,10 @@ TEST_CASE("grading: a wrong result loses the check, and the message names index 
   CHECK(test.message ==
         "lab.cu:2\n    out[i] = in[i];\nn = 4: out[3] is 9 where 4 was expected; 1 of 4 elements "
         "is wrong: only the last one.");
-  CHECK(test.failure->kind == report::CheckFailure::Kind::wrong_result);
+  CHECK(test.failure->kind == report::CheckFailureReason::Kind::wrong_result);
   CHECK(test.failure->setting == "n = 4");
   CHECK(graded.test("after").status == Status::failed);
-  CHECK(graded.test("after").failure->kind == report::CheckFailure::Kind::prerequisite);
+  CHECK(graded.test("after").failure->kind == report::CheckFailureReason::Kind::prerequisite);
   CHECK(graded.test("after").failure->subject == "kernel");
   CHECK(graded.test("after").message ==
         "This check counts once nearly all points are reached: see `kernel`.");
@@ -310,7 +310,7 @@ TEST_CASE("grading: a changed input loses the check") {
     return run;
   });
   CHECK(graded.test("kernel").status == Status::failed);
-  CHECK(graded.test("kernel").failure->kind == report::CheckFailure::Kind::changed_input);
+  CHECK(graded.test("kernel").failure->kind == report::CheckFailureReason::Kind::changed_input);
   CHECK(graded.test("kernel").failure->index == 2u);
   CHECK(graded.test("kernel").message ==
         "n = 4: the kernel has changed in[2], which it may only read.");
@@ -330,7 +330,7 @@ TEST_CASE("grading: a fault becomes the verdict with its line") {
   CHECK(test.status == Status::failed);
   CHECK(test.measured == "out of bounds");
   CHECK(test.line == 2);
-  CHECK(test.failure->kind == report::CheckFailure::Kind::fault);
+  CHECK(test.failure->kind == report::CheckFailureReason::Kind::fault);
   CHECK(test.failure->detail == "out of bounds");
   REQUIRE(test.failure->access);
   CHECK(test.failure->access->thread == std::vector<uint32_t>{4, 0, 0});
@@ -359,7 +359,7 @@ TEST_CASE("grading: a hazard loses the check, and a note does not") {
     });
     CHECK((graded.test("kernel").status == Status::passed) == note);
     if (!note) {
-      const std::optional<report::CheckFailure>& failure = graded.test("kernel").failure;
+      const std::optional<report::CheckFailureReason>& failure = graded.test("kernel").failure;
       REQUIRE(failure);
       CHECK(failure->detail == "race");
       CHECK(failure->access->element == 17u);
@@ -401,7 +401,7 @@ TEST_CASE(
   CHECK(graded(1 << 20, 0).test("kernel").message.empty());
   const Graded lost = graded(1 << 20, 1 << 18);
   CHECK(lost.test("kernel").status == Status::failed);
-  CHECK(lost.test("kernel").failure->kind == report::CheckFailure::Kind::wasteful);
+  CHECK(lost.test("kernel").failure->kind == report::CheckFailureReason::Kind::wasteful);
   CHECK(lost.test("kernel").message.find("They take at most ") != std::string::npos);
 }
 
@@ -416,7 +416,7 @@ TEST_CASE("grading: traffic that cannot be counted earns no points") {
   };
   const auto lost = [](const Graded& graded, const char* words) {
     const report::CheckResult& test = graded.test("kernel");
-    return test.failure && test.failure->kind == report::CheckFailure::Kind::uncountable &&
+    return test.failure && test.failure->kind == report::CheckFailureReason::Kind::uncountable &&
            test.score == 0 && test.message.find(words) != std::string::npos;
   };
   CHECK(

@@ -12,7 +12,7 @@
 #include "report/render.h"
 
 using namespace lab32;
-using report::CheckFailure;
+using report::CheckFailureReason;
 using report::Status;
 
 namespace {
@@ -44,7 +44,7 @@ TEST_CASE("grading: checks that the time limit stops lose their points, and the 
     CHECK(test.status == Status::failed);
     CHECK(test.score == 0);
     REQUIRE(test.failure);
-    const bool in_time = test.failure->kind != CheckFailure::Kind::time_limit;
+    const bool in_time = test.failure->kind != CheckFailureReason::Kind::time_limit;
     CHECK(in_time ==
           (test.message.find("This check counts once") == 0));  // after one that was not run
   }
@@ -95,7 +95,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
   CHECK(spending.exhausted_limit_text("B3") ==
         "Not launched: earlier checks have used up the lab's limit of 1,000,000,000 "
         "instructions, most of it in \"B1\".");
-  const ScopedMachineSlowness usual(1);
+  const ScopedFakeMachineSlowness usual(1);
   grading::SimulationBudget slow;
   slow.add("B2", 5, 9 * grading::SimulationBudget::kSlower);
   CHECK_FALSE(slow.used_up("B3"));
@@ -105,7 +105,7 @@ TEST_CASE("grading: launches are limited one by one, per check and per lab") {
 }
 
 TEST_CASE("grading: a slow machine gets more seconds, but not more instructions") {
-  const ScopedMachineSlowness four(4);
+  const ScopedFakeMachineSlowness four(4);
   grading::SimulationBudget spending;
   constexpr double kSecond = grading::SimulationBudget::kSlower;
   spending.add("B1", 1'000, 39 * kSecond);

@@ -25,7 +25,7 @@ TEST_SUITE("labs speed") {
     // Each launch gets other inputs, and zeroing is part of the timed work.
     CHECK(watch.asked.at(0).arrays[0].sets.size() == 2);
     CHECK(watch.asked.at(0).arrays[0].sets[0] != watch.asked.at(0).arrays[0].sets[1]);
-    CHECK(std::holds_alternative<device::TimedFill>(watch.asked[0].candidates[0].steps[0]));
+    CHECK(std::holds_alternative<device::FillToTime>(watch.asked[0].candidates[0].steps[0]));
     CHECK(watch.asked[0].copy_bytes == kBytes);
   }
 
@@ -37,7 +37,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.score == doctest::Approx(4 * 0.5 / 0.9).epsilon(0.01));
     CHECK(test.line == 2);
     REQUIRE(test.failure);
-    CHECK(test.failure->kind == report::CheckFailure::Kind::slow);
+    CHECK(test.failure->kind == report::CheckFailureReason::Kind::slow);
     CHECK(*test.failure->measured == doctest::Approx(0.5));
     CHECK(*test.failure->expected == 0.9);
   }
@@ -119,7 +119,7 @@ TEST_SUITE("labs speed") {
     CHECK(test.status == Status::failed);
     CHECK(test.score == 0);
     CHECK(test.measured == "impossible");
-    CHECK(test.failure->kind == report::CheckFailure::Kind::impossible_time);
+    CHECK(test.failure->kind == report::CheckFailureReason::Kind::impossible_time);
     CHECK(*test.failure->expected == doctest::Approx(75e-6));
     says(test,
          "Physically impossible: 70.0 µs for 800 MB, which takes 75.0 µs at the peak "

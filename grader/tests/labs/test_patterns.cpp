@@ -155,7 +155,7 @@ std::vector<WarpPattern> applied(uint64_t seed) {
     WarpPattern p;
     for (uint64_t lane = 0; lane < 32; ++lane)
       p.address[lane] = 0x7f5e00000000 + 4096 * seed + 4 * stride * lane;
-    for (const WarpPattern& other : checks::coalescing::global_pattern_variants(p))
+    for (const WarpPattern& other : checks::coalescing::lane_variants_of_global_pattern(p))
       found.push_back(other);
   }
   return found;
@@ -164,7 +164,7 @@ std::vector<WarpPattern> applied(uint64_t seed) {
 std::vector<SharedAccessPattern> applied_strides(uint32_t bytes) {
   std::vector<SharedAccessPattern> found;
   for (uint32_t stride : {1, 2, 3, 4, 8, 16, 32, 33})
-    for (const SharedAccessPattern& other : checks::bank_conflicts::bank_pattern_variants(
+    for (const SharedAccessPattern& other : checks::bank_conflicts::lane_variants_of_bank_pattern(
              checks::bank_conflicts::strided_shared_access_pattern(bytes, stride)))
       found.push_back(other);
   return found;

@@ -20,7 +20,7 @@
 using namespace lab32;
 using counters::CachedLine;
 using counters::CacheHierarchyConfig;
-using counters::CacheObserver;
+using counters::CacheReplayObserver;
 using counters::CacheSets;
 using counters::L2;
 using counters::L2Shape;
@@ -81,7 +81,7 @@ void run_block(sim::Observer& observer, uint64_t index) {
   observer.block_end();
 }
 
-std::array<uint64_t, 9> figures(CacheObserver& observer) {
+std::array<uint64_t, 9> figures(CacheReplayObserver& observer) {
   const counters::CacheCounters c = observer.counters();
   return {c.l1.sectors, c.l1.hits,   c.l2.sectors,   c.l2.hits,   c.l2_read,
           c.l2_write,   c.dram_read, c.dram_written, c.dram_pages};
@@ -261,7 +261,7 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: L1: loads hit on valid sectors and stores hit on present lines") {
-    CacheObserver observer(one_multiprocessor(), {}, std::nullopt);
+    CacheReplayObserver observer(one_multiprocessor(), {}, std::nullopt);
     auto fork = observer.fork();
     fork->block_begin(block_of(0, 64));
     fork->access(0, Lanes(0, 4).access);
@@ -283,7 +283,7 @@ TEST_SUITE("observers: caches") {
     for (const bool skips : {false, true}) {
       CacheHierarchyConfig shape = one_multiprocessor();
       shape.multiprocessors = 2;
-      CacheObserver observer(shape, {{skips, false}}, std::nullopt);
+      CacheReplayObserver observer(shape, {{skips, false}}, std::nullopt);
       auto fork = observer.fork();
       // blocks 0 and 2 on the first SM, 1 and 3 on the second
       for (uint64_t block = 0; block < 4; ++block) {
@@ -305,12 +305,12 @@ TEST_SUITE("observers: caches") {
     shape.l2 = roomy(2);
     shape.l2.dirty_limit = 4096;
     constexpr uint64_t kBlocks = 100;
-    CacheObserver alone(shape, {}, std::nullopt);
+    CacheReplayObserver alone(shape, {}, std::nullopt);
     auto only = alone.fork();
     for (uint64_t block = 0; block < kBlocks; ++block) run_block(*only, block);
     alone.merge(*only);
 
-    CacheObserver shared(shape, {}, std::nullopt);
+    CacheReplayObserver shared(shape, {}, std::nullopt);
     auto first = shared.fork(), second = shared.fork();
     for (uint64_t block = 10; block < kBlocks; ++block) run_block(*second, block);
     for (uint64_t block = 0; block < 10; ++block) run_block(*first, block);
@@ -321,14 +321,14 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: caches: a launch that runs a second time is counted once") {
-    CacheObserver once(one_multiprocessor(), {}, std::nullopt);
-    CacheObserver twice(one_multiprocessor(), {}, std::nullopt);
+    CacheReplayObserver once(one_multiprocessor(), {}, std::nullopt);
+    CacheReplayObserver twice(one_multiprocessor(), {}, std::nullopt);
     {
       auto undone = twice.fork();
       run_block(*undone, 0);
       run_block(*undone, 5);
     }
-    for (CacheObserver* observer : {&once, &twice}) {
+    for (CacheReplayObserver* observer : {&once, &twice}) {
       auto fork = observer->fork();
       for (uint64_t block = 0; block < 7; ++block) run_block(*fork, block);
       observer->merge(*fork);
@@ -337,12 +337,12 @@ TEST_SUITE("observers: caches") {
   }
 
   TEST_CASE("counters: caches: a second launch finds the first one's lines in L2 and none in L1") {
-    CacheObserver cold(one_multiprocessor(), {}, std::nullopt);
+    CacheReplayObserver cold(one_multiprocessor(), {}, std::nullopt);
     auto fork = cold.fork();
     run_block(*fork, 0);
     cold.merge(*fork);
     CHECK(cold.counters().dram_read > 0);
-    CacheObserver warm(one_multiprocessor(), {}, cold.take_l2());
+    CacheReplayObserver warm(one_multiprocessor(), {}, cold.take_l2());
     auto again = warm.fork();
     run_block(*again, 0);
     warm.merge(*again);
@@ -353,7 +353,7 @@ TEST_SUITE("observers: caches") {
   TEST_CASE("counters: caches: counts are scaled if a block exceeds its share of the record") {
     CacheHierarchyConfig shape = one_multiprocessor();
     shape.accesses_recorded = 100;
-    CacheObserver observer(shape, {}, std::nullopt);
+    CacheReplayObserver observer(shape, {}, std::nullopt);
     auto fork = observer.fork();
     fork->block_begin(block_of(0, 32));
     for (uint64_t i = 0; i < 400; ++i) fork->access(0, Lanes(i * 128, 4).access);

@@ -158,11 +158,11 @@ TEST_CASE(
           e.order.acquire = e.kind != EventKind::store && below(3) == 0;
           e.order.release = e.kind != EventKind::load && below(3) == 0;
           graph.add(e);
-          causality.strong_access(e.by, e.address,
-                                  e.kind == EventKind::store    ? sim::AccessKind::store
-                                  : e.kind == EventKind::update ? sim::AccessKind::atom
-                                                                : sim::AccessKind::load,
-                                  e.order);
+          causality.order_by_strong_access(e.by, e.address,
+                                           e.kind == EventKind::store    ? sim::AccessKind::store
+                                           : e.kind == EventKind::update ? sim::AccessKind::atom
+                                                                         : sim::AccessKind::load,
+                                           e.order);
       }
     }
   }
@@ -179,9 +179,10 @@ TEST_CASE("counters: causality: fences and atomics of block scope do not order o
     const GridThread a{0, 0}, b{reader, 32};
     const uint32_t stamp = causality.stamp(a);
     causality.fence(a, {true, true, true, false, fence});
-    causality.strong_access(a, 64, sim::AccessKind::red, {true, false, false, false, atomic});
-    causality.strong_access(b, 64, sim::AccessKind::load,
-                            {true, true, false, false, ptx::Scope::device});
+    causality.order_by_strong_access(a, 64, sim::AccessKind::red,
+                                     {true, false, false, false, atomic});
+    causality.order_by_strong_access(b, 64, sim::AccessKind::load,
+                                     {true, true, false, false, ptx::Scope::device});
     return causality.is_ordered_before(a, stamp, b);
   };
   using ptx::Scope;

@@ -326,7 +326,7 @@ TEST_CASE(
     if (block % 5 == 2) shared(o, 5, AccessKind::atom, one, 4, 0xffu << block % 20);
     o.block_end();
   };
-  const std::vector<sim::IssueCountsOfOneInstruction> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
+  const std::vector<sim::StaticInstructionIssueCounts> issues = {{10, 320}, {1, 1}, {0, 0}, {7, 7}};
   TrafficObserver alone;
   for (uint64_t block = 0; block < 30; ++block) run_block(alone, block);
   alone.add_issue_counts(issues);

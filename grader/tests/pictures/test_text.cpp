@@ -96,8 +96,7 @@ TEST_CASE("pictures: no line is wider than 80 columns") {
     CHECK(display_columns(line) <= 80);
   }
   // The largest possible block.
-  BlockStepsBetweenBarriers steps{
-      0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
+  BarrierIntervalsOfBlock steps{0, 1024, {{std::vector<uint32_t>(32, 0xfu), 1, "", false}}, false};
   std::istringstream wide(text(steps, false));
   for (std::string line; std::getline(wide, line);) CHECK(display_columns(line) <= 80);
 }

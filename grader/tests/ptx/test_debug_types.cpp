@@ -27,7 +27,7 @@ std::string text_of(const std::filesystem::path& file) {
 }  // namespace
 
 TEST_CASE("ptx: elements of variables are named by their types") {
-  toolchain::CompileOptions options;
+  toolchain::SandboxedCompileSettings options;
   options.cache = false;
   if (options.isolation == toolchain::Isolation::plain) return;  // types are not available there
   // Compiled once for all subcases.

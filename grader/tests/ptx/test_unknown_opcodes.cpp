@@ -1,9 +1,9 @@
-// may_have_unknown_opcodes(), the quick check that saves parsing.
+// may_have_unknown_ptx_opcodes(), the quick check that saves parsing.
 #include <doctest/doctest.h>
 
 #include "simulator/ptx/opcodes.h"
 
-using lab32::ptx::may_have_unknown_opcodes;
+using lab32::ptx::may_have_unknown_ptx_opcodes;
 
 TEST_CASE("ptx: unknown opcodes: they are found at the beginning of any statement") {
   for (const char* text :
@@ -12,7 +12,7 @@ TEST_CASE("ptx: unknown opcodes: they are found at the beginning of any statemen
         "{discard.global.L2 [%rd1], 128;}", "$L__BB0_2: discard.global.L2 [%rd1], 128;",
         "add.u32 %r1, %r2, 1;\nwgmma.fence.sync.aligned;"}) {
     CAPTURE(text);
-    CHECK(may_have_unknown_opcodes(text));
+    CHECK(may_have_unknown_ptx_opcodes(text));
   }
 }
 
@@ -23,6 +23,6 @@ TEST_CASE("ptx: unknown opcodes: none is reported for a text without any") {
         "ld.global.v4.f32 {%f1, %f2, %f3, %f4}, [%rd1];\n\t.loc 1 2 3\n",
         ".file 1 \"a.cu\"\n.section .debug_str { .b8 1 }"}) {
     CAPTURE(text);
-    CHECK_FALSE(may_have_unknown_opcodes(text));
+    CHECK_FALSE(may_have_unknown_ptx_opcodes(text));
   }
 }

@@ -32,7 +32,7 @@ GradingResult tricky_result() {
   test.file = "labs/a,b:c%/shuffle.cu";
   test.line = 3;
   test.seconds = 1.25;
-  test.failure = CheckFailure{CheckFailure::Kind::wrong_result};
+  test.failure = CheckFailureReason{CheckFailureReason::Kind::wrong_result};
   CheckResult failed_grader;
   failed_grader.name = "A2";
   failed_grader.status = Status::error;

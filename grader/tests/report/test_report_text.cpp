@@ -192,8 +192,8 @@ TEST_CASE("report: README.md documents exactly the printed keys") {
 
 TEST_CASE("report: README.md documents every kind of failure and every reason") {
   const std::string text = readme();
-  for (int kind = 0; kind <= static_cast<int>(CheckFailure::Kind::impossible_time); ++kind) {
-    const std::string name = to_string(static_cast<CheckFailure::Kind>(kind));
+  for (int kind = 0; kind <= static_cast<int>(CheckFailureReason::Kind::impossible_time); ++kind) {
+    const std::string name = to_string(static_cast<CheckFailureReason::Kind>(kind));
     CHECK_MESSAGE(text.find("| `" + name + "` |") != std::string::npos, name);
   }
   for (int kind = 0; kind <= static_cast<int>(NotRunReason::Kind::hidden); ++kind) {

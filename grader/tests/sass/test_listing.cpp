@@ -264,7 +264,7 @@ TEST_SUITE("sass: flow") {
 
 TEST_SUITE("sass: placement of accesses") {
   TEST_CASE("sass: for four words with the instruction on the second only one placement fits") {
-    const auto p = find_sass_access_placement(
+    const auto p = find_sass_offsets_and_shapes(
         {member(0, {}), member(4, {kQuad}), member(8, {}), member(12, {})}, {});
     REQUIRE(p.has_value());
     CHECK((*p)[1].at == 0);
@@ -277,23 +277,24 @@ TEST_SUITE("sass: placement of accesses") {
     for (int k = 0; k < 16; ++k)
       members.push_back(member(4 * k, k % 4 == 1 ? std::vector<sass::SassAccessRanges>{kQuad}
                                                  : std::vector<sass::SassAccessRanges>{}));
-    const auto p = find_sass_access_placement(members, {});
+    const auto p = find_sass_offsets_and_shapes(members, {});
     REQUIRE(p.has_value());
     for (size_t k = 1; k < 16; k += 4) CHECK((*p)[k].at == static_cast<int64_t>(4 * k) - 4);
   }
 
   TEST_CASE("sass: an instruction whose bytes no access needs is refused") {
-    CHECK_FALSE(find_sass_access_placement({member(0, {kQuad})}, {}).has_value());
-    CHECK_FALSE(find_sass_access_placement({member(0, {kQuad}), member(4, {}), member(12, {})}, {})
-                    .has_value());
+    CHECK_FALSE(find_sass_offsets_and_shapes({member(0, {kQuad})}, {}).has_value());
+    CHECK_FALSE(
+        find_sass_offsets_and_shapes({member(0, {kQuad}), member(4, {}), member(12, {})}, {})
+            .has_value());
   }
 
   TEST_CASE(
       "sass: a word that no instruction covers is refused unless something else explains it") {
     std::vector<UnplacedPtxAccess> members{member(0, {kWord}), member(4, {})};
-    CHECK_FALSE(find_sass_access_placement(members, {}).has_value());
+    CHECK_FALSE(find_sass_offsets_and_shapes(members, {}).has_value());
     members[1].must_be_covered = false;
-    CHECK(find_sass_access_placement(members, {}).has_value());
+    CHECK(find_sass_offsets_and_shapes(members, {}).has_value());
   }
 
   TEST_CASE("sass: two possible placements are refused unless a known distance decides") {
@@ -302,11 +303,11 @@ TEST_SUITE("sass: placement of accesses") {
     std::vector<UnplacedPtxAccess> members{member(0, {}), member(4, {kDouble}), member(8, {}),
                                            member(12, {kDouble}), member(16, {})};
     for (size_t k : {size_t{0}, size_t{2}, size_t{4}}) members[k].must_be_covered = false;
-    CHECK_FALSE(find_sass_access_placement(members, {}).has_value());
+    CHECK_FALSE(find_sass_offsets_and_shapes(members, {}).has_value());
     members[2].must_be_covered = true;
     members[0].must_be_covered = true;
     members[4].must_be_covered = false;
-    const auto p = find_sass_access_placement(members, {{1, 3, 8}});
+    const auto p = find_sass_offsets_and_shapes(members, {{1, 3, 8}});
     REQUIRE(p.has_value());
     CHECK((*p)[1].at == 0);
     CHECK((*p)[3].at == 8);
@@ -315,19 +316,19 @@ TEST_SUITE("sass: placement of accesses") {
   TEST_CASE("sass: a vector whose middle is not read becomes two words") {
     UnplacedPtxAccess v = member(0, {sass::SassAccessRanges{{0, 4}, {12, 4}}}, 16);
     for (size_t b = 4; b < 12; ++b) v.live[b] = false;
-    const auto p = find_sass_access_placement({v}, {});
+    const auto p = find_sass_offsets_and_shapes({v}, {});
     REQUIRE(p.has_value());
     CHECK((*p)[0].at == 0);
     v.shapes = {kQuad};  // all four words may be loaded, too
-    CHECK(find_sass_access_placement({v}, {}).has_value());
+    CHECK(find_sass_offsets_and_shapes({v}, {}).has_value());
     v.shapes = {kWord};  // but half of the words that are read is not enough
-    CHECK_FALSE(find_sass_access_placement({v}, {}).has_value());
+    CHECK_FALSE(find_sass_offsets_and_shapes({v}, {}).has_value());
   }
 
   TEST_CASE("sass: a load of only the last word of a vector is reconciled") {
     UnplacedPtxAccess v = member(32, {kWord}, 16);
     for (size_t b = 0; b < 12; ++b) v.live[b] = false;
-    const auto p = find_sass_access_placement({v}, {});
+    const auto p = find_sass_offsets_and_shapes({v}, {});
     REQUIRE(p.has_value());
     CHECK((*p)[0].at == 44);
   }

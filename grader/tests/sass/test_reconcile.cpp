@@ -67,7 +67,7 @@ std::string text_of(const SassAccessOfPtxInstruction& issue) {
       s += " spin";
       break;
     case SassAccessOfPtxInstruction::Lanes::narrow_cas_loop:
-      s += " swap_loop";
+      s += " narrow_cas_loop";
       break;
   }
   if (issue.form == sim::SharedAtomicForm::increment) s += " increment";
@@ -289,7 +289,7 @@ TEST_SUITE("sass: reconcile") {
   }
 
   TEST_CASE("sass: generic and narrow atomics, fragments and constant branches are reconciled") {
-    CHECK(plans("sm_90", "add_half") == "ld2 | atom4 swap_loop cas");
+    CHECK(plans("sm_90", "add_half") == "ld2 | atom4 narrow_cas_loop cas");
     CHECK(plans("sm_90", "add_halves") == "ld4 | atom4 in global, atom4 spin in shared");
     CHECK(plans("sm_90", "add_float_generic") == "ld4 | atom4 in global, atom4 spin in shared");
     CHECK(plans("sm_90", "pointer_walk").find('?') == std::string::npos);

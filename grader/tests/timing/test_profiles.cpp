@@ -39,7 +39,7 @@ TEST_SUITE("model: profiles") {
     const auto all = tests::read_simulated();
     for (const auto& row : all) rows[row.id] = &row;
     size_t compared = 0;
-    for (const launches::LaunchRow& l : tests::read_model_launches()) {
+    for (const launches::CalibrationLaunchRow& l : tests::read_model_launches()) {
       if (l.kernel != "copy_quad" || l.set != "fit") continue;
       CAPTURE(l.id);
       const uint64_t threads = uint64_t{l.grid_x} * l.block_x;

@@ -98,7 +98,7 @@ TEST_SUITE("model: spins") {
           Lot{32, 1, 0.1}, Lot{32, 64, 0.3}, Lot{32, 1024, 0.15}}) {
       const std::string row = fmt::format("lot warps={} m={}", lot.warps, lot.words);
       CAPTURE(row);
-      launches::LaunchRow launch;
+      launches::CalibrationLaunchRow launch;
       launch.file = "grader/tools/calibration/spins.cu";
       launch.kernel = "additions<float, false>";
       launch.block_x = lot.warps * 32;

@@ -67,8 +67,8 @@ std::vector<Case> cases(const std::string& gpu = "h200") {
     times = tests::measured_record(gpu);
     ncu = tests::measured_record(gpu, "-counters");
   }
-  std::map<int, launches::LaunchRow> launches;
-  for (const launches::LaunchRow& l : tests::read_model_launches()) launches[l.id] = l;
+  std::map<int, launches::CalibrationLaunchRow> launches;
+  for (const launches::CalibrationLaunchRow& l : tests::read_model_launches()) launches[l.id] = l;
   const model::DeviceProfile profile = model::read_device_profile(gpu);
   std::vector<Case> all;
   for (const tests::SimulatedRow& row : tests::read_simulated(gpu)) {
@@ -163,8 +163,8 @@ void count_again(const std::string& gpu, const std::string& path, const std::str
   const std::string set = update() == "count" ? "" : update().substr(sizeof "count:" - 1);
   std::map<int, tests::SimulatedRow> rows;
   for (const auto& row : tests::read_simulated(gpu)) rows[row.id] = row;
-  std::vector<launches::LaunchRow> again;
-  for (const launches::LaunchRow& launch : tests::read_model_launches())
+  std::vector<launches::CalibrationLaunchRow> again;
+  for (const launches::CalibrationLaunchRow& launch : tests::read_model_launches())
     if ((set.empty() || launch.set == set || launch.kernel.rfind(set, 0) == 0 ||
          (set == "new" && rows.count(launch.id) == 0)) &&
         (gpu == "h200" || rows.count(launch.id) != 0))
@@ -252,7 +252,7 @@ TEST_SUITE("model: time") {
 
   TEST_CASE("model: no kernel is both in a fitted set and in the held-out set") {
     std::map<std::string, bool> apart;
-    for (const launches::LaunchRow& l : tests::read_model_launches()) {
+    for (const launches::CalibrationLaunchRow& l : tests::read_model_launches()) {
       const auto [at, fresh] = apart.emplace(l.kernel, l.set == "apart");
       CHECK_MESSAGE(at->second == (l.set == "apart"), l.kernel);
     }
@@ -307,7 +307,7 @@ TEST_SUITE("model: time") {
     for (const auto& row : rows) recorded[row.id] = &row;
     tests::ModelKernels kernels;
     size_t compared = 0;
-    for (const launches::LaunchRow& launch : tests::read_model_launches()) {
+    for (const launches::CalibrationLaunchRow& launch : tests::read_model_launches()) {
       const auto at = recorded.find(launch.id);
       if (at == recorded.end() || at->second->cold.work.issue.all > 1e5) continue;
       CAPTURE(launch.kernel);

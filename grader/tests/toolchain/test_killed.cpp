@@ -29,7 +29,7 @@ TEST_CASE("toolchain: a killed compiler is the machine's fault") {
               "template <int M> struct A<0, M> { static constexpr int v = 1; };\n"
               "__global__ void k(int* p) { *p = A<19, 0>::v; }\n");
   for (Isolation kind : tests::isolations()) {
-    CompileOptions options;
+    SandboxedCompileSettings options;
     options.isolation = kind;
     options.cache = false;
     std::atomic<bool> killed = false, over = false;
@@ -71,7 +71,7 @@ TEST_CASE(
        "#line 1 \"nowhere\"\n#pragma GCC warning \"x\\n" + last + "\"\nint x = ;\n"}) {
     CAPTURE(text);
     const fs::path source = s.write("forged.cu", text);
-    CompileOptions options;
+    SandboxedCompileSettings options;
     options.cache = false;
     CHECK_THROWS_AS(toolchain::compile(source, "sm_90", "forged.cu", options), CompileError);
   }

@@ -23,7 +23,7 @@ const char kOthersText[] = "#error the secret is 4711\nthe secret is 4711\n#defi
 
 // The compiler's messages; also checks that the text does not compile.
 std::string words_on(const std::string& text, Isolation kind, const tests::ScratchDirectory& s) {
-  CompileOptions options;
+  SandboxedCompileSettings options;
   options.isolation = kind;
   options.cache = false;
   try {
@@ -158,7 +158,7 @@ TEST_SUITE("compile: sizes") {
 
   TEST_CASE("toolchain: a full disk is not a compile error") {
     tests::ScratchDirectory s;
-    CompileOptions options;
+    SandboxedCompileSettings options;
     options.cache = false;
     options.limits.file_bytes = 1;  // the compilers can write nothing
     // This process can write, so the error is blamed on the compilers.

@@ -27,8 +27,8 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-CompileOptions without_cache(Isolation kind = best_isolation().isolation) {
-  CompileOptions options;
+SandboxedCompileSettings without_cache(Isolation kind = best_isolation().isolation) {
+  SandboxedCompileSettings options;
   options.isolation = kind;
   options.cache = false;
   return options;
@@ -38,7 +38,7 @@ std::vector<Isolation> kinds() { return tests::isolations(); }
 
 // The compiler's messages.
 std::string diagnostic(const fs::path& source, const std::string& display,
-                       const CompileOptions& options = without_cache()) {
+                       const SandboxedCompileSettings& options = without_cache()) {
   try {
     toolchain::compile(source, "sm_90", display, options);
   } catch (const CompileError& error) {
@@ -324,7 +324,7 @@ TEST_SUITE("compile: limits") {
 
   TEST_CASE("toolchain: the submission is blamed for CPU time and not for a busy machine") {
     tests::ScratchDirectory s;
-    CompileOptions options = without_cache();
+    SandboxedCompileSettings options = without_cache();
     options.limits.wall_seconds = 0.02;
     CHECK_THROWS_WITH_AS(compile(s.write("a.cu", kKernel), "sm_90", "a.cu", options),
                          "nvcc had not ended after 0.02 seconds: is this machine busy? Grade again",
@@ -350,7 +350,7 @@ TEST_SUITE("compile: limits") {
                 "  static constexpr int v = A<N - 1, 2 * M>::v + A<N - 1, 2 * M + 1>::v;\n};\n"
                 "template <int M> struct A<0, M> { static constexpr int v = 1; };\n"
                 "__global__ void k(int* p) { *p = A<30, 0>::v; }\n");
-    CompileOptions options = without_cache();
+    SandboxedCompileSettings options = without_cache();
     options.limits.memory_bytes = 768ull << 20;
     CHECK(has(diagnostic(source, "bomb.cu", options),
               "nvcc was stopped: a compilation may take 0.75 GiB of memory"));
@@ -365,7 +365,7 @@ TEST_SUITE("compile: limits") {
       for (int j = 1; j < 10; ++j) text += ", " + last;
       text += "\n";
     }
-    CompileOptions options = without_cache();
+    SandboxedCompileSettings options = without_cache();
     options.limits.file_bytes = 4 << 20;
     std::string answer =
         diagnostic(s.write("bomb.cu", text + "int a[] = {A8};\n"), "bomb.cu", options);
@@ -377,7 +377,7 @@ TEST_SUITE("compile: limits") {
     std::string text;
     for (int i = 0; i < 90; ++i)
       text += "int a" + std::to_string(i) + " = undefined_" + std::to_string(i) + ";\n";
-    CompileOptions options = without_cache();
+    SandboxedCompileSettings options = without_cache();
     options.limits.output_bytes = 2048;
     const fs::path source = s.write("noisy.cu", text);
     for (const Isolation kind : kinds()) {

@@ -122,7 +122,7 @@ uint64_t SimulatedBenchmarkKernel::launch_counting_instructions(
   const sim::LaunchOutcome outcome = sim::run_grid(launch, observers, host_thread_count());
   if (outcome.trap) throw Error(describe(*outcome.trap));
   uint64_t warps = 0;
-  for (const sim::IssueCountsOfOneInstruction& site : outcome.tally) warps += site.warps;
+  for (const sim::StaticInstructionIssueCounts& site : outcome.tally) warps += site.warps;
   return warps;
 }
 

@@ -74,7 +74,7 @@ def random_texts_by_lab_of_students(options):
     return out
 
 
-def make_symlink_tree_without_cache(folder):
+def make_symlinked_checkout(folder):
     """A second checkout, made of links, whose cache is below XDG_CACHE_HOME, as for an installed lab32."""
     tree = folder / "tree"
     (tree / "build").mkdir(parents=True)
@@ -264,7 +264,7 @@ def main():
     options.labs = options.labs.split(",")
     with tempfile.TemporaryDirectory(prefix="lab32-whole-class-") as made:
         folder = Path(made)
-        environment = dict(os.environ, LAB32_ROOT=str(make_symlink_tree_without_cache(folder)), XDG_CACHE_HOME=str(folder / "cache"))
+        environment = dict(os.environ, LAB32_ROOT=str(make_symlinked_checkout(folder)), XDG_CACHE_HOME=str(folder / "cache"))
         make(folder / "in", random_texts_by_lab_of_students(options))
         grade_class_with_process_kills(options, folder, environment)
         print_slowest_checks(folder)

@@ -35,7 +35,7 @@ def measured_time_rows(labs, launches, path):
 
 
 def counter_rows(launches, profiled_launches, path):
-    """Yields rows with Nsight Compute's counters, a column each. ncu has profiled the launches in `every`, in order."""
+    """Yields rows with Nsight Compute's counters, a column each. ncu has profiled the launches in `profiled_launches`, in order."""
     lines = open(path).read().splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith('"ID"'))
     values, metrics = {}, []

@@ -89,7 +89,7 @@ inline std::vector<LaunchArgument> parse_launch_arguments(const std::string& tex
   return arguments;
 }
 
-struct LaunchRow {
+struct CalibrationLaunchRow {
   int id = 0;
   std::string set, file, kernel;
   unsigned grid_x = 1, grid_y = 1, block_x = 1, block_y = 1, shared = 0;
@@ -113,10 +113,10 @@ inline std::vector<std::string> split_csv_line(const std::string& line) {
   return cells;
 }
 
-inline std::vector<LaunchRow> read_launches(const std::string& path) {
+inline std::vector<CalibrationLaunchRow> read_launches(const std::string& path) {
   std::ifstream in(path);
   if (!in) throw std::runtime_error("cannot read " + path);
-  std::vector<LaunchRow> launches;
+  std::vector<CalibrationLaunchRow> launches;
   std::string line;
   std::getline(in, line);  // skips the names of the columns
   while (std::getline(in, line)) {

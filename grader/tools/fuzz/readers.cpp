@@ -68,7 +68,7 @@ void fuzz_rubric(const std::string& text) {
 // Whatever it says, the checks get values in their ranges, or the rubric is refused.
 
 using grading::RubricKey;
-using Form = grading::ValueRange::Form;
+using Form = grading::RubricValueConstraint::ExpectedType;
 
 // The keys that every row may have, and one key of each other form.
 std::vector<RubricKey> sample_key_of_each_value_form() {
@@ -85,7 +85,8 @@ std::vector<RubricKey> sample_key_of_each_value_form() {
   return keys;
 }
 
-std::string random_number_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+std::string random_number_text(FuzzedDataProvider& data,
+                               const grading::RubricValueConstraint& range) {
   constexpr std::array kOdd = {"nan", "inf", "-inf", "1e22", "-0.0", "0x7fffffffffffffff", "0.5"};
   switch (data.ConsumeIntegralInRange(0, 4)) {
     case 0:
@@ -103,7 +104,8 @@ std::string random_number_text(FuzzedDataProvider& data, const grading::ValueRan
   }
 }
 
-std::string random_value_text(FuzzedDataProvider& data, const grading::ValueRange& range) {
+std::string random_value_text(FuzzedDataProvider& data,
+                              const grading::RubricValueConstraint& range) {
   switch (data.ConsumeIntegralInRange(0, 5)) {
     case 0:
       return data.ConsumeBool() ? "true" : "\"int\"";
@@ -125,7 +127,7 @@ void abort_unless(bool holds) {
 }
 
 void abort_unless_in_range(const grading::RubricCheckEntry& row, const RubricKey& key) {
-  const grading::ValueRange& range = key.range;
+  const grading::RubricValueConstraint& range = key.range;
   const auto in_range = [&](double value, bool whole) {
     abort_unless(value >= range.least && value <= range.most);
     if (whole) abort_unless(value == std::floor(value) && std::fmod(value, range.unit) == 0);

@@ -35,7 +35,7 @@ A4 = 60  # pixels per inch: six pages fit on a sheet
 DONE = []  # (name, sheets, tiles)
 
 
-class ContactSheets:
+class ContactSheetWriter:
     """Places pictures from left to right and from top to bottom, each below its name."""
 
     def __init__(self, folder, name):
@@ -176,7 +176,7 @@ def write_submission(folder, lab, state):
 
 def make_handout_contact_sheets(sheets_folder, scratch):
     for language, place in (("en", "handouts/figures"), ("zh", "handouts/zh/figures")):
-        with ContactSheets(sheets_folder, f"handouts-{language}") as sheets:
+        with ContactSheetWriter(sheets_folder, f"handouts-{language}") as sheets:
             files = sorted((ROOT / place).rglob("*.svg"))
             drawn = [(f"{file.parent.name} {file.stem}", file.read_text()) for file in files]
             for name, image in rasterise_svgs(drawn, scratch):
@@ -191,18 +191,18 @@ def make_picture_contact_sheets(sheets_folder, scratch):
             drawn.append((where, str(canvas)))
             # Accesses of global and of shared memory count as two kinds.
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"{state}, {where}", canvas))
-        with ContactSheets(sheets_folder, f"pictures-{state}") as sheets:
+        with ContactSheetWriter(sheets_folder, f"pictures-{state}") as sheets:
             for name, image in rasterise_svgs(drawn, scratch):
                 sheets.add(name, image)
     # Faults, races and other kinds of traffic, which no file of a lab has.
-    with ContactSheets(sheets_folder, "pictures-sample") as sheets:
+    with ContactSheetWriter(sheets_folder, "pictures-sample") as sheets:
         drawn = [(kind, draw_it()) for kind, _, draw_it in distinct_pictures.drawable_pictures_of_launch(invented_launch())]
         for name, image in rasterise_svgs([(kind, str(canvas)) for kind, canvas in drawn], scratch):
             sheets.add(name, image)
         for kind, canvas in drawn:
             first.setdefault(f"{kind} {'bank' in canvas.alt_text}", (f"sample, {kind}", canvas))
     # One picture of each kind as PNG, since png.py draws it rather than the browser.
-    with ContactSheets(sheets_folder, "png") as sheets:
+    with ContactSheetWriter(sheets_folder, "png") as sheets:
         for name, canvas in first.values():
             path = scratch / "one.png"
             path.write_bytes(png_bytes(canvas))
@@ -217,7 +217,7 @@ def make_report_contact_sheets(sheets_folder, scratch):
     """Each lab in each state. The look rotates with the state, so that each lab and each state appears in each look."""
     for n, state in enumerate(STATES):
         result = load_result(grade_labs_in_state(scratch, state))
-        with ContactSheets(sheets_folder, f"report-{state}") as sheets:
+        with ContactSheetWriter(sheets_folder, f"report-{state}") as sheets:
             for k, lab in enumerate(result.labs):
                 page = scratch / "report.html"
                 one = replace(result, labs=[lab], score=lab.score, max_score=lab.max_score)
@@ -227,7 +227,7 @@ def make_report_contact_sheets(sheets_folder, scratch):
                     sheets.add(f"{lab.name}, {name}", image)
         if state in ("skeleton", "solved"):
             page.write_text(report.report_page(result, [], datetime.now(), drawn=True))
-            with ContactSheets(sheets_folder, f"report-{state}-printed") as sheets:
+            with ContactSheetWriter(sheets_folder, f"report-{state}-printed") as sheets:
                 for name, image in pdf_page_images(browser.print_to_pdf(page, scratch), scratch):
                     sheets.add(name, image)
 
@@ -250,7 +250,7 @@ def make_notebook_contact_sheets(sheets_folder, scratch):
 
     for lab in [lab for lab in LABS if (ROOT / f"labs/{lab}/report.ipynb").exists()]:
         had = set()
-        with ContactSheets(sheets_folder, f"notebook-{lab}") as sheets:
+        with ContactSheetWriter(sheets_folder, f"notebook-{lab}") as sheets:
             for state in ("skeleton", "empty", "half-done", "solved"):
                 if state == "skeleton":
                     file = ROOT / "build/notebooks" / runner.executed_notebook_name(ROOT / f"labs/{lab}/report.ipynb")
@@ -258,7 +258,7 @@ def make_notebook_contact_sheets(sheets_folder, scratch):
                         sys.exit(f"handouts.contact_sheets: there is no {file.relative_to(ROOT)}: run `make notebooks` first")
                     notebook = nbformat.read(file, as_version=4)
                 else:
-                    file = notebook_of_result(lab, grade_labs_in_state(scratch, state), scratch / f"{state}-notebook")
+                    file = write_notebook_of_stored_result(lab, grade_labs_in_state(scratch, state), scratch / f"{state}-notebook")
                     notebook = nbformat.read(runner.write_executed_notebook(file, scratch), as_version=4)
                     notebook.cells = [c for c in notebook.cells if c.cell_type == "code" and c.outputs and str(c.outputs) not in had]
                 had |= {str(c.outputs) for c in notebook.cells if c.cell_type == "code"}
@@ -268,13 +268,13 @@ def make_notebook_contact_sheets(sheets_folder, scratch):
                     sheets.add(f"{state}, {name}", image)
 
 
-def notebook_of_result(lab, result, folder):
+def write_notebook_of_stored_result(lab, result, folder):
     """A notebook that loads a stored result instead of grading."""
     notebook = nbformat.read(ROOT / f"labs/{lab}/report.ipynb", as_version=4)
     given = (
         "from lab32 import explained, results\n"
         f"results.grade = lambda *_, **__: one_of(results.load_result({str(result)!r}))\n"
-        "explained.picture_of_costliest_check = lambda lab: explained.MissingPicture('no picture: seen in the report')\n"
+        "explained.picture_of_check_costing_most = lambda lab: explained.MissingPicture('no picture: seen in the report')\n"
         f"def one_of(found):\n    lab = found.lab({lab!r})\n"
         "    found.labs, found.score, found.max_score = [lab], lab.score, lab.max_score\n    return found\n"
     )
@@ -303,7 +303,7 @@ def make_class_contact_sheets(sheets_folder, scratch):
     run = functools.partial(subprocess.run, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
     run([BINARY, "class", handed, "-o", out, "--pages"])
     run([BINARY, "similarity", handed, "-o", scratch / "similarity.html", "--no-compare50"])
-    with ContactSheets(sheets_folder, "class") as sheets:
+    with ContactSheetWriter(sheets_folder, "class") as sheets:
         student = sorted((out / "pages").glob("**/*.html"))[:2]
         for page in (out / "report.html", *student, scratch / "similarity.html"):
             # The page's policy forbids scripts, but the script that measures the page is one.
@@ -315,10 +315,10 @@ def make_class_contact_sheets(sheets_folder, scratch):
 def make_book_contact_sheets(sheets_folder, scratch):
     for language in book.TITLES:
         made = ROOT / f"build/book/lab32-{language}"
-        with ContactSheets(sheets_folder, f"book-{language}") as sheets:
+        with ContactSheetWriter(sheets_folder, f"book-{language}") as sheets:
             for name, image in pdf_page_images(made.with_suffix(".pdf"), scratch):
                 sheets.add(name, image)
-        with ContactSheets(sheets_folder, f"book-{language}-html") as sheets:
+        with ContactSheetWriter(sheets_folder, f"book-{language}-html") as sheets:
             for name, image in page_screenshots(made.with_suffix(".html"), scratch, 760):
                 sheets.add(name, image)
 

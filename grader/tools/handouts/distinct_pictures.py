@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from lab32.pictures import draw_picture, picture_kinds
-from lab32.pictures.access import draw_access, memory_lines_of_request
+from lab32.pictures.access import draw_request_of_access, memory_lines_of_request
 from lab32.pictures.chart import traffic_alt_text
 from lab32.pictures.shuffles import lane_read_kind
 from lab32.report import plots
@@ -39,7 +39,7 @@ def drawable_pictures_of_launch(launch):
     for kind in picture_kinds(launch) if "kernel" in launch or launch.get("mappings") else ():
         if kind == "access":
             found += [
-                ("access", appearance_key_of_access(a, a["worst"]), lambda a=a: draw_access(a, a["worst"])) for a in launch["accesses"]
+                ("access", appearance_key_of_access(a, a["worst"]), lambda a=a: draw_request_of_access(a, a["worst"])) for a in launch["accesses"]
             ]
         elif kind == "mappings":
             found += [(kind, appearance_key({kind: [m]}, kind), lambda m=m: draw_picture({**launch, "mappings": [m]}, "mappings")) for m in launch[kind]]
@@ -62,7 +62,7 @@ class SeenPictures:
     def unseen_svg_pictures(self, result):
         """[(where, kind, Canvas)]"""
         for lab in result.labs:
-            drawn = [(make.__name__, make(lab)) for make in (plots.plot_counts_over_needed, plots.plot_speedup_over_previous_version, plots.plot_documented_counts)]
+            drawn = [(make.__name__, make(lab)) for make in (plots.plot_counts_over_needed, plots.plot_speedup_over_previous_version, plots.plot_simulated_and_documented)]
             for name, canvas in [*drawn, ("times", plots.plot_times_by_check(lab, result.device))]:
                 if canvas and canvas.inline_svg() not in self.texts:
                     self.texts.add(canvas.inline_svg())

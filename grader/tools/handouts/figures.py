@@ -15,7 +15,7 @@ for lab in labs.modules_by_lab("figures").values():
 CHINESE = ROOT / "handouts/zh/figures"
 
 
-def pictures_on_pages(pages):
+def picture_names_on_pages(pages):
     """Returns the names of the pictures that these pages show."""
     return set(re.findall(r"figures/([\w/-]+\.svg)", "".join(page.read_text() for page in pages)))
 
@@ -24,7 +24,7 @@ def figure_texts_by_path():
     """{path: text} of every picture, in each language that shows it."""
     files = {FOLDER / name: str(draw()) for name, draw in FIGURES.items()}
     with translation.using_language("zh"):
-        for name in sorted(pictures_on_pages((ROOT / "handouts/zh").glob("*.md"))):
+        for name in sorted(picture_names_on_pages((ROOT / "handouts/zh").glob("*.md"))):
             files[CHINESE / name] = str(FIGURES[name]())
     return files
 

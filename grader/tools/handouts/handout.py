@@ -1,6 +1,6 @@
 """Regenerates the tables in prose between markers from data/.
 
-    <!-- table: documented_markdown_table/add1_l1 -->
+    <!-- table: documented/add1_l1 -->
     ... replaced ...
     <!-- end -->
 
@@ -32,7 +32,7 @@ PROPERTY = {
 }
 
 
-def documented_markdown_table(name):
+def documented_values_as_markdown(name):
     rows = []
     for row in tables.read_documented_table(name).rows:
         what = row["metric"] if row["metric"].count("__") == 0 else f"`{row['metric']}`"
@@ -42,7 +42,7 @@ def documented_markdown_table(name):
     return markdown_table(["documented", "value", "a property of"], rows, numeric=[1])
 
 
-def documented_requests_table(*names):
+def guide_requests_and_sectors_table(*names):
     """Requests and sectors of several documented kernels, in one table."""
     ld = "l1tex__t_{}_pipe_lsu_mem_global_op_ld.sum"
     launches = tables.read_documented_table("launches")
@@ -151,7 +151,7 @@ def given_and_required_counters_table(lab, *starts):
 
 def table_of_labs():
     """The README's table: the labs in the order of the course, each with its handout."""
-    rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_labs()]
+    rows = [[f"[{lab.name}](handouts/{lab.name}.md)", lab.subject] for lab in labs.all_lab_descriptions()]
     return markdown_table(["lab", "subject"], rows)
 
 
@@ -183,8 +183,8 @@ def lab_times_table(lab, *kernels):
 MAKERS = {
     "labs": table_of_labs,
     "tasks": given_and_required_counters_table,
-    "documented": documented_markdown_table,
-    "requests": documented_requests_table,
+    "documented": documented_values_as_markdown,
+    "requests": guide_requests_and_sectors_table,
     "predicted": predicted_and_measured_ratios_table,
     "golden": golden_report_excerpt,
     "golden_part": golden_report_of_task,
@@ -196,7 +196,7 @@ for lab in labs.modules_by_lab("tables").values():
     MAKERS |= lab.MAKERS
 
 
-def make_table(name):
+def markdown_table_of_marker(name):
     """The table of a marker. `name` is a maker and its arguments, separated by blanks or /, followed by the rows to
     show, each after a |. Without rows, the table has all of them."""
     made, *chosen = (part.strip() for part in name.split("|"))
@@ -230,7 +230,7 @@ def prose_language_of(path):
 
 def update_tables(text, language="en"):
     with translation.using_language(language):
-        return MARKED.sub(lambda m: f"{m[1]}{make_table(m['name'])}\n{m[3]}", text)
+        return MARKED.sub(lambda m: f"{m[1]}{markdown_table_of_marker(m['name'])}\n{m[3]}", text)
 
 
 def updated_page(path):

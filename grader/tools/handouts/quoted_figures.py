@@ -99,12 +99,12 @@ def look_up_cell(name, cells, column):
     if column not in found.columns:
         raise LookupError(f"data/{name}.csv has no column `{column}`: {', '.join(found.columns)}")
 
-    def has_all_requested_cells(row):
+    def has_cell_for_each_pattern(row):
         values = iter(row.items())
         # `values` is an iterator, so the search for each cell continues behind the match of the cell before.
         return all(any(cell_matches_pattern(cell, *entry) for entry in values) for cell in cells)
 
-    rows = [row for row in found.rows if has_all_requested_cells(row)]
+    rows = [row for row in found.rows if has_cell_for_each_pattern(row)]
     if len(rows) != 1:
         have = f"{len(rows)} rows of data/{name}.csv have {'; '.join(cells)}"
         raise LookupError(f"{have}, expected one; COLUMN=CELL is more specific")
@@ -161,7 +161,7 @@ def blank_out(match):
     return re.sub(r"[^\n]", " ", match[0])
 
 
-def figure_agrees(figure, how, reached):
+def quoted_figure_agrees(figure, how, reached):
     written = WORDS.get(figure.lower())
     rounding = 1e-9
     if written is None:
@@ -226,7 +226,7 @@ def check_quoted_figures(text):
         except (ValueError, LookupError, ArithmeticError) as error:
             add_diagnostic(place, f"{figure}: {expression}: {error}")
             continue
-        if not figure_agrees(figure, how, result):
+        if not quoted_figure_agrees(figure, how, result):
             add_diagnostic(place, f"{figure} is not {how} {result:.6g}, which is {expression}")
     for figure in FIGURE.finditer(prose):
         if figure.start() not in referred:
@@ -243,7 +243,7 @@ def check_quoted_figures(text):
 # ---- the pages -----------------------------------------------------------------------------------
 
 
-def prose_texts_of_file(path):
+def page_or_prose_cell_texts(path):
     """(name, text) of a page, or of each prose cell of a notebook."""
     if path.suffix != ".ipynb":
         return [(str(path), path.read_text())]
@@ -265,7 +265,7 @@ def main(arguments=None):
     wrong = [
         f"{name}:{line}: {what}"
         for path in parser.parse_args(arguments).files or files_with_quoted_figures()
-        for name, text in prose_texts_of_file(path)
+        for name, text in page_or_prose_cell_texts(path)
         for line, what in check_quoted_figures(text)
     ]
     print(*wrong, sep="\n", end="\n" if wrong else "", file=sys.stderr)

@@ -41,8 +41,8 @@ def test_the_simulator_counts_what_the_hardware_counts(labs, limits):
 def test_each_graded_task_has_a_measured_effect():
     """No task without a measured effect: the given form takes longer than the optimised one."""
     for task in bank_conflicts.TASKS:
-        assert bank_conflicts.given_over_optimised(task) > 1.2, task
-        assert bank_conflicts.given_over_optimised(task, "wavefronts") > 3, task
+        assert bank_conflicts.h200_ratio_given_to_optimised(task) > 1.2, task
+        assert bank_conflicts.h200_ratio_given_to_optimised(task, "wavefronts") > 3, task
 
 
 def test_the_handouts_pseudo_conflicts_match_the_measurements():
@@ -76,7 +76,7 @@ def test_tasks_are_multiples_of_the_ideal(labs):
     assert list(bank_conflicts.wavefronts_over_ideal(labs["labs"])) == bank_conflicts.TASKS
     assert bank_conflicts.wavefronts_over_ideal(labs["labs"])["row_scan"] == 16.5
     assert set(bank_conflicts.wavefronts_over_ideal(labs["solutions"]).values()) == {1}
-    mine, limit = bank_conflicts.shared_bytes_and_limits(labs["solutions"])
+    mine, limit = bank_conflicts.shared_bytes_and_cap_by_task(labs["solutions"])
     assert all(mine[task] <= limit[task] for task in bank_conflicts.TASKS)
 
 

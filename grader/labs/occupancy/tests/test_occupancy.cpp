@@ -70,7 +70,8 @@ TEST_SUITE("checks: occupancy") {
   }
 
   TEST_CASE("checks: particles that start in a cell stay together, and end where steps add up to") {
-    const std::vector<VectorAtFieldCell> field(64 * 64 * 64, VectorAtFieldCell{1, 2, 0.5, 0.25});
+    const std::vector<FieldCellStepAndValue> field(64 * 64 * 64,
+                                                   FieldCellStepAndValue{1, 2, 0.5, 0.25});
     const std::vector<float> start = clustered_particle_positions(20, 0);
     const std::vector<float> out = expected_path_statistics(field, start, 20, 4);
     CHECK(out[3] == 3.0f / 16 + 4);

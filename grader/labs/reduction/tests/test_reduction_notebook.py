@@ -223,12 +223,12 @@ def test_speed_ups_are_ratios_of_times():
 
 
 def test_the_students_own_times_are_used_if_present(tmp_path):
-    assert reduction.student_measured_times(folder=tmp_path) == ({}, "")
+    assert reduction.read_measured_kernel_times(folder=tmp_path) == ({}, "")
     (tmp_path / "t4-reduction.csv").write_text(
         "# device: Tesla T4\ntask,form,n,block,median_ms\n"
         f"int,v1,{1 << 22},128,2.5\nint,v2,{1 << 20},128,0.1\nint,empty,{1 << 22},128,1\n"
     )
-    assert reduction.student_measured_times(folder=tmp_path) == ({"v1": 2.5}, "Tesla T4")
+    assert reduction.read_measured_kernel_times(folder=tmp_path) == ({"v1": 2.5}, "Tesla T4")
 
 
 @pytest.mark.slow

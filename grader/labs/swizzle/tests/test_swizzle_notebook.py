@@ -3,7 +3,7 @@ from graded import graded, of_state
 
 from lab32 import tables
 from lab32.labs.swizzle import notebook as swizzle
-from lab32.labs.swizzle.tables import recorded_boxes
+from lab32.labs.swizzle.tables import recorded_tma_box_copies
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_the_task_has_a_measured_effect():
 
 
 def test_every_recorded_box_has_a_question(limits):
-    modes = [key[0] for key in recorded_boxes()]
+    modes = [key[0] for key in recorded_tma_box_copies()]
     for line in ("tensor_128", "tensor_64_32"):
         asked = limits[line]["modes"]
         assert limits[line]["boxes"] == sum(mode in asked for mode in modes)
@@ -54,11 +54,11 @@ def test_every_recorded_box_has_a_question(limits):
 def test_a_form_without_a_result_has_no_bar():
     lab = of_state("swizzle", "skeleton").lab("swizzle")
     # What the plain tile takes is asked for, and as given the others take the same.
-    assert swizzle.forms_if_plain_check_passed(lab) == [] and swizzle.wavefronts_per_tile(lab) == {}
+    assert swizzle.forms_if_plain_check_passed(lab) == [] and swizzle.student_wavefronts_per_tile(lab) == {}
     lab = of_state("swizzle", "solved").lab("swizzle")
-    assert swizzle.wavefronts_per_tile(lab) == {"plain": 4160, "padded": 576, "swizzled": 576}
+    assert swizzle.student_wavefronts_per_tile(lab) == {"plain": 4160, "padded": 576, "swizzled": 576}
     lost = [test for test in lab.tests if "padded" not in test.name]
-    assert set(swizzle.wavefronts_per_tile(type(lab)(lab.name, lab.status, 0, 0, lost))) == {
+    assert set(swizzle.student_wavefronts_per_tile(type(lab)(lab.name, lab.status, 0, 0, lost))) == {
         "plain",
         "swizzled",
     }

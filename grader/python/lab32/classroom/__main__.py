@@ -183,7 +183,7 @@ class GradeClassCommand:
             self.rows[slug] = scores.StudentRow(student, slug, found.get(student.key))
         self.store = ClassResultStore(options.out)
         self.store.create_folders()
-        self.store.lock_for_process()
+        self.store.lock_until_process_exit()
         if options.course:
             options.rubric = str(self.store.state / "rubrics")
             write_rubrics(self.course, options.rubric, options.binary)
@@ -223,9 +223,9 @@ class GradeClassCommand:
         submission."""
         store, points = ClassResultStore(self.store.state / "attempts"), defaultdict(dict)
         store.create_folders()
-        store.lock_for_process()
+        store.lock_until_process_exit()
         several = [(f"{number}-{row.slug}", row, number, files)
-                   for row, number, files in attempts.competing_attempts(self.course, self.rows.values())]  # fmt: skip
+                   for row, number, files in attempts.attempts_to_choose_best_from(self.course, self.rows.values())]  # fmt: skip
         graded = {name: (row, number, files) for name, row, number, files in several}
 
         def on_submission_finished(task, record):

@@ -303,7 +303,7 @@ def points_distributions_html(graded):
     return joined_html(parts)
 
 
-def costliest_checks_html(graded):
+def checks_costing_most_points_html(graded):
     rows = []
     for check in graded.checks_costing_most_points():
         said, times = check.most_common_message_and_count()

@@ -25,7 +25,7 @@ def attempts_that_may_count(course, row):
     return found
 
 
-def competing_attempts(course, rows):
+def attempts_to_choose_best_from(course, rows):
     """The attempts that are graded to choose the best, as [(the student's row, number of the attempt, {lab: SubmittedFile})]."""
     found = []
     for row in rows:

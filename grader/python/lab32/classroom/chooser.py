@@ -34,7 +34,7 @@ class CandidateFile:
 def find_candidate_files(entries, labs, asked):
     """(the CandidateFiles for the labs in `asked`, the .cu files that belong to none of these). Names are read with all
     `labs` of the course, so that the file of another lab is not taken for a file of any name."""
-    sources = [entry for entry in entries if entry.is_cuda_source()]
+    sources = [entry for entry in entries if entry.is_cu_file()]
     found, unnamed, left = [], [], []
     for entry in sources:
         named = names.match_lab_in_file_name(entry.parts[-1], labs)
@@ -53,7 +53,7 @@ def find_candidate_files(entries, labs, asked):
         # or the only one of all if a single lab is graded.
         alone = len(several) == 1 and (lab in asked or (not lab and len(sources) == len(asked) == 1))
         if alone:
-            named = names.LabNameMatch(lab or asked[0], -1 if lab else -2, 0, "")
+            named = names.LabParsedFromFileName(lab or asked[0], -1 if lab else -2, 0, "")
             found.append(CandidateFile(named.lab, several[0], _candidate_sort_key(several[0], named)))
         else:
             left += several
@@ -94,14 +94,14 @@ def student_headers_for_source(entry, data, entries):
     found, texts = {}, [((), data)]
     for parts, each in sorted(below.items(), key=lambda each: each[0]):
         if (each.is_header() or parts == (ANSWERS,)) and _can_store_beside_found(found, parts):
-            texts.append((parts[:-1], _read_entry_and_add(found, parts, each)))
+            texts.append((parts[:-1], _add_file_bytes_at_path(found, parts, each)))
     while texts:
         beside, text = texts.pop()
         for name in INCLUDE.findall(text):
             path = posixpath.normpath("/".join((*beside, name.decode("utf-8", "surrogateescape"))))
             parts = tuple(path.split("/"))
             if parts in below and path not in found and _can_store_beside_found(found, parts):
-                texts.append((parts[:-1], _read_entry_and_add(found, parts, below[parts])))
+                texts.append((parts[:-1], _add_file_bytes_at_path(found, parts, below[parts])))
     return found
 
 
@@ -114,6 +114,6 @@ def _can_store_beside_found(found, parts):
     return names_fit and len(path) < 1000 and not clash and len(found) < MOST_HEADERS
 
 
-def _read_entry_and_add(found, parts, entry):
+def _add_file_bytes_at_path(found, parts, entry):
     found["/".join(parts)] = data = entry.read(SOURCE_BYTES + 1)
     return data

@@ -58,7 +58,7 @@ class Student:
 
 
 @dataclass
-class HandedInAttempt:
+class AttemptFilesInExport:
     """One attempt: the entries below a student's folder, or flat files with the same student and attempt."""
 
     who: names.SubmissionOwner
@@ -93,7 +93,7 @@ def lab_by_exact_name(name, labs):
 
 
 def owner_in_exported_name(name, is_plain_file):
-    """The SubmissionOwner that the name of a folder stands for or, if `plain`, the name of a file."""
+    """The SubmissionOwner that the name of a folder stands for or, if `is_plain_file`, the name of a file."""
     return names.owner_in_platform_file_name(name) or (names.owner_in_platform_file_name(names.stem_of_source_or_archive_name(name)) if is_plain_file else None)
 
 
@@ -121,9 +121,9 @@ def is_class_export(entries, labs):
             # lab.
             held = [] if plain else entries_without_first_folder(inner)
             return bool(held) and not any(
-                entry.is_cuda_source() and len(entry.parts) == 1 for entry in held
+                entry.is_cu_file() and len(entry.parts) == 1 for entry in held
             )
-        named = plain and inner[0].is_cuda_source() and names.match_lab_in_file_name(name, labs)
+        named = plain and inner[0].is_cu_file() and names.match_lab_in_file_name(name, labs)
         folder = not plain and not names.attempt_number_of_folder((name,))
         hand_made += folder or (plain and inner[0].is_archive()) or bool(named)
     return hand_made > 1
@@ -219,14 +219,14 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
         bare = stem if not plain or stem != names.unicode_normalised(name) else name.rpartition(".")[0] or name
         named = names.match_lab_in_file_name(bare, labs) if plain else None
         if named and named.exactness == 1:
-            who = names.submission_owner_from_folder_name(named.prefix)
-        elif plain and inner[0].is_cuda_source() and not (lab and not named):
+            who = names.submission_owner_by_plain_name(named.prefix)
+        elif plain and inner[0].is_cu_file() and not (lab and not named):
             person, dash, _ = stem.rpartition(" - ")  # Google Classroom: `Jane Doe - FILE.cu`
             told = bool(dash) and not named
             problem = "" if told else NO_STUDENT.format(lab or "LAB")
-            who = names.submission_owner_from_folder_name(person if told else name)
+            who = names.submission_owner_by_plain_name(person if told else name)
         else:
-            who = names.submission_owner_from_folder_name(bare)
+            who = names.submission_owner_by_plain_name(bare)
     if who.platform == "blackboard":
         prefix = names.BLACKBOARD.fullmatch(names.unicode_normalised(name))["prefix"]
         user, person = users.get(prefix, (who.id, who.name))
@@ -243,7 +243,7 @@ def attempts_of_top_entry(name, inner, labs, lab, metadata, users):
         entries = [with_students_file_name(inner[0], who)]
     group = tuple(person.name for person in people) if len(people) > 1 else ()
     for person in people:
-        yield HandedInAttempt(person, entries, name, lab, when, group, problem)
+        yield AttemptFilesInExport(person, entries, name, lab, when, group, problem)
 
 
 def with_students_file_name(entry, who):
@@ -256,7 +256,7 @@ def with_students_file_name(entry, who):
 
 
 def merge_files_of_same_attempt(all_attempts):
-    """Makes one person's flat files of one attempt one HandedInAttempt, so that a .cu finds the headers handed in with it.
+    """Makes one person's flat files of one attempt one AttemptFilesInExport, so that a .cu finds the headers handed in with it.
     Canvas numbers each file, and exports the last attempt only."""
     out, flat = [], {}
     for attempt in all_attempts:
@@ -276,7 +276,7 @@ def merge_files_of_same_attempt(all_attempts):
 class FilesOfPerson:
     """What one person handed in: the candidates for the labs, and the files that belong to none."""
 
-    found: list = field(default_factory=list)  # of (CandidateFile, HandedInAttempt, all entries of the attempt)
+    found: list = field(default_factory=list)  # of (CandidateFile, AttemptFilesInExport, all entries of the attempt)
     left: list = field(default_factory=list)  # .cu files that belong to no lab
     others: list = field(default_factory=list)  # all other files
     problems: list = field(default_factory=list)
@@ -292,10 +292,10 @@ class FilesOfPerson:
         found, left = chooser.find_candidate_files(entries, labs, [attempt.lab] if attempt.lab else labs)
         self.found += [(each, attempt, entries) for each in found]
         self.left += left
-        self.others += [e for e in entries if not e.is_cuda_source() and not e.is_header()]
+        self.others += [e for e in entries if not e.is_cu_file() and not e.is_header()]
 
     def candidates_by_lab(self):
-        """{lab: (CandidateFile, HandedInAttempt, entries), the one of the last attempt that the chooser prefers first}."""
+        """{lab: (CandidateFile, AttemptFilesInExport, entries), the one of the last attempt that the chooser prefers first}."""
         several = defaultdict(list)
         for each in sorted(self.found, key=lambda f: (-_seconds_since_epoch(f[1].time), -f[1].who.order, f[0].rank)):
             several[each[0].lab].append(each)
@@ -397,8 +397,8 @@ def merge_people_of_same_name(people):
     return people
 
 
-def attempts_of_group_members(attempt, groups):
-    """A HandedInAttempt for each member of the group that handed it in, or the HandedInAttempt itself if no group did."""
+def copy_attempt_for_each_member(attempt, groups):
+    """A AttemptFilesInExport for each member of the group that handed it in, or the AttemptFilesInExport itself if no group did."""
     members = groups.get(names.comparable_group_name(attempt.who.name), ()) if groups else ()
     if not members:
         return [attempt]
@@ -415,7 +415,7 @@ def collect_students(path, labs, groups=None, every_attempt=False):
     `every_attempt`: a student also has the SubmittedFiles of earlier attempts."""
     left_out, people = [], defaultdict(list)
     for attempt in attempts_in_export(read_export_entries(path), labs, left_out):
-        for each in attempts_of_group_members(attempt, groups):
+        for each in copy_attempt_for_each_member(attempt, groups):
             people[each.who.kind, each.who.id].append(each)
     people = merge_people_of_same_name(people)
     students = [

@@ -79,7 +79,7 @@ class FileEntry:
     def is_archive(self):
         return bool(ARCHIVE.fullmatch(self.parts[-1]))
 
-    def is_cuda_source(self):
+    def is_cu_file(self):
         return bool(SOURCE.fullmatch(self.parts[-1]))
 
     def is_header(self):

@@ -5,8 +5,8 @@ import re
 from fractions import Fraction
 
 from lab32.classroom.late import points_after_deduction
-from lab32.classroom.names import lab_name_pattern
-from lab32.classroom.people import ID_COLUMNS, ObjectsById, id_columns
+from lab32.classroom.names import lab_spelling_regex
+from lab32.classroom.people import ID_COLUMNS, RecordsByStudentId, id_columns
 from lab32.classroom.problem import UserError, printable_line
 from lab32.classroom.scores import ABSENT
 from lab32.classroom.table import EditableCsvFile
@@ -89,7 +89,7 @@ class Gradebook:
                 if column not in taken
                 and not COMPUTED.search(name)
                 and not BESIDE.search(name)
-                and re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", name)
+                and re.search(rf"(?i)(?<![a-z]){lab_spelling_regex(lab)}(?![a-z])", name)
             ]
             if len(those) > 1:
                 several = ", ".join(f"`{printable_line(self.table.column_names()[c], 40)}`" for c in those)
@@ -118,7 +118,7 @@ class Gradebook:
 
     def with_grades(self, rows):
         """(the new file's bytes, lines to print) for `rows` of scores.StudentRow."""
-        index, changes, messages = ObjectsById(), {}, []
+        index, changes, messages = RecordsByStudentId(), {}, []
         for number, row in enumerate(self.table.rows):
             for column, kind in self.ids:
                 index.add(kind, row[column], number)

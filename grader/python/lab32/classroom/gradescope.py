@@ -16,7 +16,7 @@ class GradescopeLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Gradescope's YAML names Ruby classes; they are read as plain data."""
 
 
-def construct_plain_value(loader, _, node):
+def construct_ignoring_tag(loader, _, node):
     if isinstance(node, yaml.MappingNode):
         return loader.construct_mapping(node, deep=True)
     if isinstance(node, yaml.SequenceNode):
@@ -24,7 +24,7 @@ def construct_plain_value(loader, _, node):
     return loader.construct_scalar(node)
 
 
-GradescopeLoader.add_multi_constructor("!", construct_plain_value)
+GradescopeLoader.add_multi_constructor("!", construct_ignoring_tag)
 
 
 def read_gradescope_metadata(entry):

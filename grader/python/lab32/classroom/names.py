@@ -177,7 +177,7 @@ def parse_local_time(text, *formats):
     return None
 
 
-def submission_owner_from_folder_name(name):
+def submission_owner_by_plain_name(name):
     """The SubmissionOwner of a folder or an archive that was named after the student by hand."""
     name = unicode_normalised(name).strip()
     return SubmissionOwner("name", name, name, (("plain", name),))
@@ -188,13 +188,13 @@ def comparable_group_name(name):
     return "".join(re.findall(r"\w", unicodedata.normalize("NFKC", name).casefold())).replace("_", "")
 
 
-def lab_name_pattern(lab):
+def lab_spelling_regex(lab):
     """A pattern that matches all spellings of a lab's name."""
     return r"[ _-]?".join(map(re.escape, lab.split("_")))
 
 
 @dataclass(frozen=True)
-class LabNameMatch:
+class LabParsedFromFileName:
     lab: str
     exactness: int  # 2: exactly the lab's name; 1: after a prefix; 0: somewhere in the name
     attempt: int
@@ -209,18 +209,18 @@ def stem_of_source_or_archive_name(name):
 
 
 def match_lab_in_file_name(name, labs):
-    """A LabNameMatch for the lab that a .cu file belongs to by its name; None if its name contains no lab's name, or
+    """A LabParsedFromFileName for the lab that a .cu file belongs to by its name; None if its name contains no lab's name, or
     more than one."""
     stem = stem_of_source_or_archive_name(name)
     forms = ((2, "{}"), (1, r"(?P<other>.+?)[ ._-]+{}"), (1, r"{} - (?P<other>.+)"))
     for exactness, form in forms:
         for lab in labs:
-            if found := re.fullmatch("(?i)" + form.format(lab_name_pattern(lab) + ATTEMPT), stem):
+            if found := re.fullmatch("(?i)" + form.format(lab_spelling_regex(lab) + ATTEMPT), stem):
                 other = found.re.groupindex.get("other", 0)
                 numbers = [int(n) for at, n in enumerate(found.groups(), 1) if n and at != other]
-                return LabNameMatch(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
-    held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_name_pattern(lab)}(?![a-z])", stem)]
-    return LabNameMatch(held[0], 0, 0, "") if len(held) == 1 else None
+                return LabParsedFromFileName(lab, exactness, numbers[0] if numbers else 0, found[other] if other else "")
+    held = [lab for lab in labs if re.search(rf"(?i)(?<![a-z]){lab_spelling_regex(lab)}(?![a-z])", stem)]
+    return LabParsedFromFileName(held[0], 0, 0, "") if len(held) == 1 else None
 
 
 def attempt_number_of_folder(parts):

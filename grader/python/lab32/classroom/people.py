@@ -44,7 +44,7 @@ def sorted_letters_of_name(text):
     return "".join(sorted("".join(words)))
 
 
-class ObjectsById:
+class RecordsByStudentId:
     """Finds objects by their ids, which are pairs (kind, value)."""
 
     def __init__(self):
@@ -158,7 +158,7 @@ def read_roster(path):
 def match_students(students, people):
     """({student's key: RosterPerson}, [for each student without one, the reason]). Students are matched by id, else by a name
     that only one has."""
-    by_id, by_name = ObjectsById(), defaultdict(list)
+    by_id, by_name = RecordsByStudentId(), defaultdict(list)
     for person in people:
         for kind, value in person.ids:
             by_id.add(kind, value, person)

@@ -30,7 +30,7 @@ TRIES = 2
 
 
 def write_atomically(path, data, unfinished_files_folder):
-    """Replaces the file atomically, even if the machine stops meanwhile. `parts` is a folder on the same file
+    """Replaces the file atomically, even if the machine stops meanwhile. `unfinished_files_folder` is a folder on the same file
     system for incomplete files."""
     path = Path(path)
     if isinstance(data, str):
@@ -100,7 +100,7 @@ class ClassResultStore:
 
     # ---- one `lab32 class` at a time ---------------------------------------------------------------
 
-    def lock_for_process(self):
+    def lock_until_process_exit(self):
         """Locks OUT for this process; the kernel releases the lock however the process ends."""
         self._lock_file = open(self.state / "owner", "w")  # noqa: SIM115 (held to the end)
         try:

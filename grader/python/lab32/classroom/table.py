@@ -33,7 +33,7 @@ class CsvTableRow:
         return self.cells[column].text.strip()
 
 
-def decode_csv_with_encoding(data, name):
+def decode_csv_by_bom(data, name):
     """Decodes a file: (its text, the encoding, the byte order mark)."""
     bom, encoding = next(((b, e) for b, e in BOMS if data.startswith(b)), (b"", "utf-8"))
     try:
@@ -108,7 +108,7 @@ class EditableCsvFile:
 
     def __init__(self, data, name):
         self.name = printable_line(name)
-        self.text, self.encoding, self.bom = decode_csv_with_encoding(data, self.name)
+        self.text, self.encoding, self.bom = decode_csv_by_bom(data, self.name)
         rows = list(parse_csv_rows(self.text, delimiter_of(self.text), self.name))
         if not rows:
             raise UserError(f"{self.name}: the file is empty; its first line must name the columns")
@@ -152,7 +152,7 @@ class EditableCsvFile:
         return self.bom + "".join([*out, self.text[at:]]).encode(self.encoding)
 
 
-def quoted_csv_cell(field):
+def spreadsheet_safe_csv_cell(field):
     """The text as a cell of a file that we write. A leading quotation mark keeps spreadsheets from taking it for a
     formula."""
     text = str(field)
@@ -166,4 +166,4 @@ def quoted_csv_cell(field):
 
 def csv_text(rows):
     """The rows as CSV (RFC 4180)."""
-    return "".join(",".join(map(quoted_csv_cell, row)) + "\r\n" for row in rows)
+    return "".join(",".join(map(spreadsheet_safe_csv_cell, row)) + "\r\n" for row in rows)

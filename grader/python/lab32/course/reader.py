@@ -129,7 +129,7 @@ def is_time_with_zone(value):
 
 
 def read_course(path, rubrics_dir=""):
-    """The Course of a file; `rubric` is the folder of the rubrics that it changes, if these are not the project's."""
+    """The Course of a file; `rubrics_dir` is the folder of the rubrics that it changes, if these are not the project's."""
     record, lines = read_toml_with_lines(path)
     course = Course(printable_line(path), lines=lines)
     files = labs.rubric_path_by_lab(rubrics_dir)

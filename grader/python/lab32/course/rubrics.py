@@ -20,14 +20,14 @@ def adapted_rubric(course, lab):
             row["bonus" if key == "points" and "bonus" in row else key] = value
     rows = {table: rubric[table] for table in lab.rubric_rows_by_name()}
     most = lab.max_score or rubric["max_score"]
-    scale_points(course, lab, rows, most)
+    scale_check_points(course, lab, rows, most)
     rubric["max_score"] = most
     for table in lab.hidden:  # also afterwards, since `lab32 ask` asks no questions about these checks
         rows[table]["hidden_until"] = course.latest_due_time(lab.name)
     return rubric
 
 
-def scale_points(course, lab, rows, most):
+def scale_check_points(course, lab, rows, most):
     """Scales the points of the checks so that they add up to `most`. Hundredths that remain go to the checks that lost
     most by rounding."""
     counted = {table: Fraction(str(row["points"])) for table, row in rows.items() if "points" in row}
@@ -91,10 +91,10 @@ def write_rubrics(course, folder, binary):
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
         if any(changes.keys() - {"points"} for changes in lab.changes.values()):
-            check_rubric(lab, folder, binary, places)
+            raise_if_rubric_invalid(lab, folder, binary, places)
 
 
-def check_rubric(lab, folder, binary, places):
+def raise_if_rubric_invalid(lab, folder, binary, places):
     done = subprocess.run([binary, "seal", lab.name, "--check", "--rubric", folder], capture_output=True, text=True)
     if done.returncode == 0:
         return

@@ -1,6 +1,6 @@
 """Draws what `lab32 explain` and `lab32 grade --pictures` recorded (schema: grader/pictures/README.md)."""
 
-from lab32.pictures.access import draw_access
+from lab32.pictures.access import draw_request_of_access
 from lab32.pictures.chart import draw_traffic
 from lab32.pictures.mapping import draw_swizzle_mapping
 from lab32.pictures.order import draw_faulty_access, draw_race
@@ -41,7 +41,7 @@ def draw_picture(launch, kind=None, request=None, check=""):
         raise ValueError(f"this launch has no such picture; it has: {', '.join(there) or 'none'}")
     if kind == "access":
         access = launch["accesses"][0]
-        return draw_access(access, access["worst"] if request is None else request)
+        return draw_request_of_access(access, access["worst"] if request is None else request)
     if kind == "traffic":
         return draw_traffic(launch["traffic"], launch["reference"])
     make = {

@@ -129,7 +129,7 @@ def legend_text(access, request, rows, unused, bare):
 IN_FRONT = "before a row: its first used address"
 
 
-def draw_access(access, number):
+def draw_request_of_access(access, number):
     request = access["requests"][number]
     shared, atomic = access["space"] == "shared", request["kind"] in ATOMICS
     what = "lanes" if atomic else "words"

@@ -17,7 +17,7 @@ def rgb_blended_with_white(name, opacity):
     return tuple(round(opacity * c + (1 - opacity) * 255) for c in rgb_of_colour_name(name))
 
 
-def fill_rgb_blended_with_white(kinds, opacity=1):
+def fill_rgb_of_css_classes(kinds, opacity=1):
     for kind in ("good", "warn", "bad", "unused"):
         if kind in kinds:
             return rgb_blended_with_white(kind, opacity)
@@ -48,7 +48,7 @@ def png_bytes(picture):
     def scaled_up(*values):
         return [SCALE * v for v in values]
 
-    def draw_svg_line(a, kinds):
+    def rasterize_svg_line(a, kinds):
         name = next((kind for kind in kinds if kind in ("good", "warn", "bad")), "soft")
         ink = (*rgb_of_colour_name(name), round(255 * a.get("stroke_opacity", 1)))
         width = max(1, round(SCALE * a.get("stroke_width", 1)))
@@ -68,10 +68,10 @@ def png_bytes(picture):
                     draw.line(scaled_up(*piece), rgb_of_colour_name("edge"), 1)
             return
         edge = rgb_of_colour_name("edge") if "cell" in kinds else None
-        fill = fill_rgb_blended_with_white(kinds, a.get("fill_opacity", 1))
+        fill = fill_rgb_of_css_classes(kinds, a.get("fill_opacity", 1))
         draw.rounded_rectangle(box, SCALE * a.get("rx", 0), fill, edge)
 
-    def draw_svg_text(a, kinds, words):
+    def rasterize_svg_text(a, kinds, words):
         face = "DejaVuSansMono" if "mono" in kinds else "DejaVuSans"
         bold = "-Bold" if a.get("font_weight") == "bold" else ""
         font = ImageFont.truetype(fonts / f"{face}{bold}.ttf", SCALE * a["font_size"])
@@ -83,20 +83,20 @@ def png_bytes(picture):
     for tag, a, words in picture.shapes:
         kinds = a["class_"].split()
         if tag == "line":
-            draw_svg_line(a, kinds)
+            rasterize_svg_line(a, kinds)
         elif tag == "rect":
             rasterize_svg_rect(a, kinds)
         elif tag == "cells":
             for x, y in a["places"]:
                 rasterize_svg_rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
         elif tag == "text":
-            draw_svg_text(a, kinds, words)
+            rasterize_svg_text(a, kinds, words)
         elif tag == "circle":
             x, y, r = a["cx"], a["cy"], a["r"]
-            draw.ellipse(scaled_up(x - r, y - r, x + r, y + r), fill_rgb_blended_with_white(kinds))
+            draw.ellipse(scaled_up(x - r, y - r, x + r, y + r), fill_rgb_of_css_classes(kinds))
         elif tag == "polygon":
             points = [tuple(scaled_up(*map(float, p.split(",")))) for p in a["points"].split()]
-            draw.polygon(points, fill_rgb_blended_with_white(kinds) or rgb_of_colour_name("soft"))
+            draw.polygon(points, fill_rgb_of_css_classes(kinds) or rgb_of_colour_name("soft"))
     out = io.BytesIO()
     image.save(out, "PNG", optimize=True)
     return out.getvalue()

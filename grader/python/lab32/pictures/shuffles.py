@@ -16,7 +16,7 @@ def lane_read_kind(shuffle, lane):
     return "absent" if shuffle["absent"] >> shuffle["from"][lane] & 1 else "read"
 
 
-def lanes_of_kind(shuffle, kind):
+def lanes_with_read_kind(shuffle, kind):
     return [lane for lane in range(LANES) if lane_read_kind(shuffle, lane) == kind]
 
 
@@ -37,13 +37,13 @@ def lane_ranges_text(lanes):
 def shuffles_alt_text(warp):
     words = []
     for n, shuffle in enumerate(warp["shuffles"]):
-        read = lanes_of_kind(shuffle, "read")
+        read = lanes_with_read_kind(shuffle, "read")
         example = (
             f"lane {read[0]} reads lane {shuffle['from'][read[0]]}"
             if read
             else "no lane reads another"
         )
-        own, absent = lanes_of_kind(shuffle, "own"), lanes_of_kind(shuffle, "absent")
+        own, absent = lanes_with_read_kind(shuffle, "own"), lanes_with_read_kind(shuffle, "absent")
         parts = [f"Shuffle {n}, line {shuffle['line']}: {example}"]
         if own:
             parts.append(f"lanes {lane_ranges_text(own)} keep their own" if len(own) > 1 else f"lane {own[0]} keeps its own")
@@ -96,7 +96,7 @@ def draw_shuffles(warp):
     for n, shuffle in enumerate(shuffles):
         above, y = TOP - 14 + n * PITCH + CELL - 3, TOP - 14 + (n + 1) * PITCH
         picture.text(LEFT - 10, y - 24, f"line {shuffle['line']}", 10.5, "end", "soft")
-        for lane in lanes_of_kind(shuffle, "read"):
+        for lane in lanes_with_read_kind(shuffle, "read"):
             kind = "good" if shuffle["from"][lane] != lane else ""
             picture.line(
                 x_of(shuffle["from"][lane]),
@@ -106,7 +106,7 @@ def draw_shuffles(warp):
                 kind,
                 stroke_opacity=0.8,
             )
-        for lane in lanes_of_kind(shuffle, "absent"):
+        for lane in lanes_with_read_kind(shuffle, "absent"):
             picture.line(
                 x_of(shuffle["from"][lane]),
                 above,

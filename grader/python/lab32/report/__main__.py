@@ -33,7 +33,7 @@ def make_parser():
     return p
 
 
-def run_grade(options):
+def run_lab32_grade(options):
     command = [
         str(options.binary), "grade", *options.labs, "--device", options.device,
         "--format", "json", "--pictures", "--time-limit", "120",
@@ -64,7 +64,7 @@ def questions_by_lab(options, labs):
 
 def write_report_page(options):
     try:
-        result = load_result(options.source) if options.source else parse_result(run_grade(options), source="what lab32 grade printed")
+        result = load_result(options.source) if options.source else parse_result(run_lab32_grade(options), source="what lab32 grade printed")
     except ValueError as error:
         raise UserError(str(error)) from None
     now = datetime.now().astimezone()

@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 from lab32 import labs
 from lab32 import questions as about
 from lab32.pictures import best_picture_kind, draw_picture, picture_kinds
-from lab32.pictures.access import draw_access
+from lab32.pictures.access import draw_request_of_access
 from lab32.pictures.canvas import STYLE, with_thousands_separators
 from lab32.pictures.mapping import draw_swizzle_mapping
 from lab32.report import plots
@@ -22,7 +22,7 @@ from lab32.text_format import (
     check_message_unless_in_lab_message,
     format_numbers,
     keep_units_together,
-    split_lines_with_code_flag,
+    lines_with_quoted_code_flag,
 )
 
 HERE = Path(__file__).parent
@@ -46,7 +46,7 @@ def score_text(value):
 def message_html(text):
     """HTML for a message. Indented lines are quoted code or tables; they are not wrapped, and scroll."""
     out = []
-    for quoted, lines in groupby(split_lines_with_code_flag(format_numbers(text)), lambda line: line[1]):
+    for quoted, lines in groupby(lines_with_quoted_code_flag(format_numbers(text)), lambda line: line[1]):
         words = "\n".join(line for line, _ in lines)
         words = escape(words if quoted else keep_units_together(words))
         scrolls = 'class="wide" tabindex="0" role="group" aria-label="quoted lines, scroll sideways"'
@@ -92,7 +92,7 @@ class PagePictures:
         """The worst request and some other requests of the line, for a slider."""
         chosen = sorted({access["worst"], *range(min(self.most, len(access["requests"])))})
         first = chosen.index(access["worst"])
-        pictures = [draw_access(access, n) for n in chosen]
+        pictures = [draw_request_of_access(access, n) for n in chosen]
         frames = [""] * len(chosen)
         shown = self.figure_template_data(pictures[first])
         frames[first] = shown["figure"]
@@ -249,7 +249,7 @@ def page_record_of_lab(lab, result, attempts, figures, counter):
     drawn = [
         plots.plot_counts_over_needed(lab),
         plots.plot_speedup_over_previous_version(lab),
-        plots.plot_documented_counts(lab),
+        plots.plot_simulated_and_documented(lab),
         plots.plot_times_by_check(lab, result.device),
         plots.plot_prediction_errors_by_attempt(own),
     ]

@@ -138,7 +138,7 @@ def reference_time_rows_by_check(lab):
 def plot_speedup_over_previous_version(lab):
     """The speed-up of each version over the one before: yours, the reference's, documented."""
     reference, groups = reference_time_rows_by_check(lab.name), []
-    documented, source, note = labs.notebook_attribute(lab.name, "step_speed_ups_with_source", lambda: ({}, "", ""))()
+    documented, source, note = labs.notebook_attribute(lab.name, "published_step_speed_ups", lambda: ({}, "", ""))()
     shown = False
     for test in lab.tests:
         step = re.fullmatch(r"(?:\w+ )?(\w+) to (\w+): time", test.name)
@@ -175,7 +175,7 @@ def simulated_and_documented_rows(lab):
     return labs.notebook_attribute(lab.name, "simulated_and_documented_rows", lambda _: [])(lab)
 
 
-def plot_documented_counts(lab):
+def plot_simulated_and_documented(lab):
     rows = simulated_and_documented_rows(lab)
     if not rows:
         return None
@@ -289,7 +289,7 @@ def prediction_error_factor(answers, right):
     return 2 ** (sum(off) / len(off)) if off else None
 
 
-def prediction_errors_and_ideal_ratios(attempts):
+def prediction_errors_and_count_ratios(attempts):
     """([(check, prediction error by attempt)], [(check, its count in terms of the ideal, by attempt)]). The errors begin
     with that of the first predictions. Only checks whose answers are right by now have errors, since an error would tell
     the answer to an open question."""
@@ -312,7 +312,7 @@ def prediction_errors_and_ideal_ratios(attempts):
 def plot_prediction_errors_by_attempt(attempts):
     """Prediction errors and counts, attempt by attempt; None unless a prediction was wrong and is right by now."""
     shown = attempts[-9:]
-    errors, counts = prediction_errors_and_ideal_ratios(shown) if shown else ([], [])
+    errors, counts = prediction_errors_and_count_ratios(shown) if shown else ([], [])
     if not any(each and each > 1.01 for _, row in errors for each in row):
         return None
     rows = [(f"{name}: off by", row) for name, row in errors] + [(f"{name}: times the ideal", row) for name, row in counts[:6]]

@@ -51,7 +51,7 @@ def total_span_length(spans):
     return sum(end - start for start, end in spans)
 
 
-def matched_share_and_lines(text, matched, ignored):
+def matched_share_length_and_lines(text, matched, ignored):
     """(matched share of the text without ignored parts, number of matched characters, matched lines)"""
     ignored = merge_spans(ignored)
     matched = subtract_spans(merge_spans(matched), ignored)
@@ -102,7 +102,7 @@ def main():
                     (span.start, span.end) for span in found.ignored_spans if span.file == file
                 ]
                 ignore += [(span.start, span.end) for span in missing_spans(file)]
-                share, characters, lines = matched_share_and_lines(file.read(), matched, ignore)
+                share, characters, lines = matched_share_length_and_lines(file.read(), matched, ignore)
                 pair["members"].append(number[each.id])
                 pair["shares"].append(share)
                 pair["lines"].append(lines)

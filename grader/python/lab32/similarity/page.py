@@ -72,8 +72,8 @@ class PairRow:
 
     def sort_key(self):
         return (
-            -max(self.pair.total_overlap().share() if self.pair else 0.0,
-                 self.tokens.share() if self.tokens else 0.0),
+            -max(self.pair.overlap_of_all_kernels().weighted_jaccard_index() if self.pair else 0.0,
+                 self.tokens.smaller_matched_share() if self.tokens else 0.0),
             self.a, self.b,
         )  # fmt: skip
 
@@ -101,7 +101,7 @@ def per_cent_text(share):
     return f"{100 * share:.0f} %"
 
 
-def number_cell(text):
+def html_number_cell(text):
     return f'<td class="number">{text}</td>'
 
 
@@ -117,13 +117,13 @@ def html_cell(text):
 
 
 def similarity_cells(row):
-    total = row.pair.total_overlap() if row.pair else None
+    total = row.pair.overlap_of_all_kernels() if row.pair else None
     tokens = row.tokens
     return [
-        number_cell(per_cent_text(total.share()) if total else "–"),
-        number_cell(f"{total.shared:.0f}" if total else "–"),
-        number_cell(" / ".join(map(per_cent_text, tokens.shares)) if tokens else "–"),
-        number_cell(f"{tokens.score:.0f}" if tokens else "–"),
+        html_number_cell(per_cent_text(total.weighted_jaccard_index()) if total else "–"),
+        html_number_cell(f"{total.shared:.0f}" if total else "–"),
+        html_number_cell(" / ".join(map(per_cent_text, tokens.shares)) if tokens else "–"),
+        html_number_cell(f"{tokens.score:.0f}" if tokens else "–"),
     ]
 
 
@@ -153,8 +153,8 @@ def pair_html(page, at, row):
     names = [f"{page.lab}-{at}-{where}" for where in ("left", "right")]
     if row.pair and row.pair.kernels:
         shown = [
-            [html_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())), number_cell(f"{alike.shared:.0f}"),
-             *(number_cell(line_span_link(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
+            [html_cell(escaped_text(kernel)), html_number_cell(per_cent_text(alike.weighted_jaccard_index())), html_number_cell(f"{alike.shared:.0f}"),
+             *(html_number_cell(line_span_link(lines.get(kernel), name)) for lines, name in zip(row.lines, names))]
             for kernel, alike in row.pair.kernels.items()
         ]  # fmt: skip
         head = {
@@ -210,8 +210,8 @@ def lab_similarity_html(page):
             "and the page does not show their files.</p>\n"
         )
         shown = [
-            [html_cell(escaped_text(a)), html_cell(escaped_text(b)), html_cell(escaped_text(kernel)), number_cell(per_cent_text(alike.share())),
-             number_cell(f"{alike.shared:.0f}")]
+            [html_cell(escaped_text(a)), html_cell(escaped_text(b)), html_cell(escaped_text(kernel)), html_number_cell(per_cent_text(alike.weighted_jaccard_index())),
+             html_number_cell(f"{alike.shared:.0f}")]
             for a, b, kernel, alike in page.kernels[: 2 * MOST_PAIRS]
         ]  # fmt: skip
         head = {"pair": False, "and": False, "kernel": False, "PTX": True, "weight": True}
@@ -224,7 +224,7 @@ def lab_similarity_html(page):
             f"leaves little choice. A pair agrees if it shares at least {per_cent_text(THRESHOLD)} of the PTX, unweighted.</p>\n"
         )
         shown = [
-            [html_cell(escaped_text(kernel)), number_cell(both), number_cell(same), number_cell(per_cent_text(same / both))]
+            [html_cell(escaped_text(kernel)), html_number_cell(both), html_number_cell(same), html_number_cell(per_cent_text(same / both))]
             for kernel, (both, same) in page.agreement.items()
         ]
         head = {"kernel": False, "pairs in which both wrote it": True, "agree": True, "share": True}

@@ -31,11 +31,11 @@ class SubmissionPair:
     b: str
     kernels: dict = field(default_factory=dict)  # {name: FingerprintOverlap} of kernels that both have written
 
-    def total_overlap(self):
+    def overlap_of_all_kernels(self):
         return sum(self.kernels.values(), FingerprintOverlap())
 
     def is_flagged(self):
-        total = self.total_overlap()
+        total = self.overlap_of_all_kernels()
         return total.weighted_jaccard_index() >= THRESHOLD and total.shared >= WEIGHT
 
 
@@ -76,7 +76,7 @@ class FingerprintFrequencies:
     def compare_all_pairs(self):
         """A SubmissionPair for every two submissions, the most similar two first."""
         every = [self.compare_pair(a, b) for a, b in combinations(sorted(self.prints), 2)]
-        return sorted(every, key=lambda pair: (-pair.total_overlap().share(), pair.a, pair.b))
+        return sorted(every, key=lambda pair: (-pair.overlap_of_all_kernels().weighted_jaccard_index(), pair.a, pair.b))
 
     def agreeing_pair_counts_by_kernel(self):
         """{kernel: (number of pairs in which both have written it, number of those that agree in it)}, by similarity
@@ -126,6 +126,6 @@ def pairs_similar_in_one_kernel(every, but):
         (pair.a, pair.b, kernel, alike)
         for pair in every if (pair.a, pair.b) not in but
         for kernel, alike in pair.kernels.items()
-        if alike.shared >= KERNEL_WEIGHT and alike.share() >= KERNEL_THRESHOLD
+        if alike.shared >= KERNEL_WEIGHT and alike.weighted_jaccard_index() >= KERNEL_THRESHOLD
     ]  # fmt: skip
     return sorted(found, key=lambda row: (-row[3].shared, row[:3]))

@@ -66,8 +66,8 @@ def install_compare50(where=None, pinned=PINNED):
             if stamp.exists() and stamp.read_text() == wanted and python.exists():
                 return python
             shutil.rmtree(where, ignore_errors=True)
-            run_or_raise_with_stderr([sys.executable, "-m", "venv", where])
-            run_or_raise_with_stderr(
+            run_discarding_stdout_or_raise([sys.executable, "-m", "venv", where])
+            run_discarding_stdout_or_raise(
                 [python, "-m", "pip", "install", "--retries", "1", "--disable-pip-version-check",
                  "-r", pinned]
             )  # fmt: skip
@@ -77,7 +77,7 @@ def install_compare50(where=None, pinned=PINNED):
         raise Compare50Unavailable(f"{printable_line(error.filename or where)}: {error.strerror}") from None
 
 
-def run_or_raise_with_stderr(command):
+def run_discarding_stdout_or_raise(command):
     done = subprocess.run(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
         env={key: value for key, value in os.environ.items() if key != "PYTHONPATH"},

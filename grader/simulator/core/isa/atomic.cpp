@@ -93,7 +93,7 @@ using Serve = void (*)(const ExecContext& x, const Inst& in, AtomicMemorySpace w
 
 // The loops over lanes of one operation and type. All other code is the same for every operation
 // and type, and is compiled once, below.
-struct OrderedAndConcurrentUpdate {
+struct AtomicUpdateLoops {
   uint8_t commuting;           // Op::kId of an integer operation, else 0
   Serve update_in_lane_order;  // serves lanes in order; stores old values to the result, if there
                                // is one
@@ -102,7 +102,7 @@ struct OrderedAndConcurrentUpdate {
 };
 
 void update_in_each_window(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
-                           const OrderedAndConcurrentUpdate& update, unsigned bytes) {
+                           const AtomicUpdateLoops& update, unsigned bytes) {
   uint64_t* address = x.warp->address;
   lane_addresses(x, in.mem_base, in.mem_offset, address);
   const uint8_t operation = has_used_result(in) ? 0 : update.commuting;
@@ -147,7 +147,7 @@ struct LaneAtomicExecutor {
                                        load_lane<T>(x.regs + in.src[0].offset, l));
     }
   }
-  static constexpr OrderedAndConcurrentUpdate lane_update_loops() {
+  static constexpr AtomicUpdateLoops lane_update_loops() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
       return {Op::kId, update_in_lane_order, update_lanes_concurrently};
     else
@@ -157,7 +157,7 @@ struct LaneAtomicExecutor {
     // A warp that does not read the result does not wait for it: the long loop of a histogram, for
     // example, is no spin lock.
     if (has_used_result(in)) note_possible_polling(x, in);
-    static constexpr OrderedAndConcurrentUpdate kUpdate = lane_update_loops();
+    static constexpr AtomicUpdateLoops kUpdate = lane_update_loops();
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
@@ -165,7 +165,7 @@ template <class T, class Op>
 constexpr ExecFn atomic = LaneAtomicExecutor<T, Op>::execute;
 
 template <class T>
-struct WarpCompareAndSwap {
+struct CompareAndSwapExecutor {
   static void update_in_lane_order(const ExecContext& x, const Inst& in, AtomicMemorySpace,
                                    std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -181,16 +181,16 @@ struct WarpCompareAndSwap {
   }
   static void execute(const ExecContext& x, const Inst& in) {
     note_possible_polling(x, in);
-    static constexpr OrderedAndConcurrentUpdate kUpdate{0, update_in_lane_order, nullptr};
+    static constexpr AtomicUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };
 template <class T>
-constexpr ExecFn compare_and_swap = WarpCompareAndSwap<T>::execute;
+constexpr ExecFn compare_and_swap = CompareAndSwapExecutor<T>::execute;
 
 // atom.v2/.v4: each element is updated separately.
 template <class T, class Op>
-struct VectorAtomicReadModifyWrite {
+struct VectorAtomicExecutor {
   static void update_in_lane_order(const ExecContext& x, const Inst& in, AtomicMemorySpace where,
                                    std::byte* base, const uint64_t* address) {
     for (uint32_t r = x.mask; r; r &= r - 1) {
@@ -208,12 +208,12 @@ struct VectorAtomicReadModifyWrite {
     }
   }
   static void execute(const ExecContext& x, const Inst& in) {
-    static constexpr OrderedAndConcurrentUpdate kUpdate{0, update_in_lane_order, nullptr};
+    static constexpr AtomicUpdateLoops kUpdate{0, update_in_lane_order, nullptr};
     update_in_each_window(x, in, AtomicMemorySpace::global, kUpdate, sizeof(T) * in.src_count);
   }
 };
 template <class T, class Op>
-constexpr ExecFn atomic_vector = VectorAtomicReadModifyWrite<T, Op>::execute;
+constexpr ExecFn atomic_vector = VectorAtomicExecutor<T, Op>::execute;
 
 template <class Op>
 ExecFn pick_integer_atomic(const ptx::Instruction& in) {

@@ -13,15 +13,15 @@ namespace lab32::sim {
 
 using ptx::Modifier;
 
-BlockContext& CopyLane::block() const { return x.warp->block(); }
+BlockContext& BulkCopyLaneContext::block() const { return x.warp->block(); }
 
-uint64_t CopyLane::address(const BulkOp::Address& of) const {
+uint64_t BulkCopyLaneContext::address(const BulkOp::BulkAddressOperand& of) const {
   uint64_t all[kWarpSize];
   lane_addresses(x, of.base, of.offset, all);
   return all[lane];
 }
 
-uint32_t CopyLane::slot_value(const RegisterSlot& slot) const {
+uint32_t BulkCopyLaneContext::slot_value(const RegisterSlot& slot) const {
   const std::byte* const at = x.regs + slot.offset;
   return slot.bytes == 2 ? load_lane<uint16_t>(at, lane) : load_lane<uint32_t>(at, lane);
 }
@@ -44,14 +44,15 @@ void for_each_32_pieces(uint64_t begin, uint32_t bytes, unsigned piece, F f) {
 
 // Whether the whole range is valid and aligned. Otherwise the pieces are checked one by one, so
 // that a fault names the copying lane.
-bool is_valid_and_aligned_range(const CopyLane& c, uint64_t begin, uint32_t bytes, unsigned piece) {
+bool is_valid_and_aligned_range(const BulkCopyLaneContext& c, uint64_t begin, uint32_t bytes,
+                                unsigned piece) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(begin);
   return in != nullptr && !in->freed && memory.can_access(*in) && begin + bytes <= in->end &&
          in->permits(begin, bytes, true) && begin % piece == 0;
 }
 
-std::byte* check_piece_accesses(const CopyLane& c, uint64_t* address, uint32_t pieces,
+std::byte* check_piece_accesses(const BulkCopyLaneContext& c, uint64_t* address, uint32_t pieces,
                                 unsigned piece, bool right, AccessUse use) {
   BlockContext& block = c.block();
   const uint32_t warp = c.x.warp->index();
@@ -67,7 +68,7 @@ std::byte* check_piece_accesses(const CopyLane& c, uint64_t* address, uint32_t p
   return base;
 }
 
-void report_piece(const CopyLane& c, AccessKind kind, unsigned piece, uint64_t at,
+void report_piece(const BulkCopyLaneContext& c, AccessKind kind, unsigned piece, uint64_t at,
                   const std::byte* values) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
@@ -78,7 +79,7 @@ void report_piece(const CopyLane& c, AccessKind kind, unsigned piece, uint64_t a
 }
 
 void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     PendingBulkCopy copy;
     copy.data.resize(checked_bulk_bytes(c, op));
     report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::load, c.address(op.from),
@@ -91,7 +92,7 @@ void bulk_copy_to_shared(const ExecContext& x, const Inst& in) {
 }
 
 void copy_to_cluster_block(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     PendingBulkCopy copy;
     copy.data.resize(checked_bulk_bytes(c, op));
     const uint64_t from = c.address(op.from);
@@ -103,7 +104,7 @@ void copy_to_cluster_block(const ExecContext& x, const Inst& in) {
 }
 
 void bulk_copy_to_global(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     const uint32_t bytes = checked_bulk_bytes(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
     report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::store, to, from, bytes);
@@ -140,14 +141,14 @@ void fence_proxy(const ExecContext& x, const Inst& in) {
 
 }  // namespace
 
-bool check_shared_range(const CopyLane& c, uint64_t at, unsigned bytes, AccessUse use) {
+bool check_shared_range(const BulkCopyLaneContext& c, uint64_t at, unsigned bytes, AccessUse use) {
   uint64_t address[kWarpSize] = {};
   address[c.lane] = at;
   c.block().accesses().check_shared(c.x.warp->index(), c.in, address, 1u << c.lane, bytes, use);
   return address[c.lane] == at;
 }
 
-uint32_t checked_bulk_bytes(const CopyLane& c, const BulkOp& op) {
+uint32_t checked_bulk_bytes(const BulkCopyLaneContext& c, const BulkOp& op) {
   const uint32_t bytes = c.slot_value(op.bytes);
   if (bytes % kBulkPiece != 0) {
     TrapFacts facts = c.x.warp->facts(TrapReason::bulk_bytes, c.lane);
@@ -157,8 +158,9 @@ uint32_t checked_bulk_bytes(const CopyLane& c, const BulkOp& op) {
   return bytes;
 }
 
-void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, ContiguousBulkMove::Kind kind,
-                            uint64_t global, uint64_t shared, uint32_t bytes) {
+void report_whole_bulk_copy(const BulkCopyLaneContext& c, const BulkOp& op,
+                            ContiguousBulkMove::Kind kind, uint64_t global, uint64_t shared,
+                            uint32_t bytes) {
   ContiguousBulkMove move;
   move.kind = kind;
   move.global = global;
@@ -167,7 +169,7 @@ void report_whole_bulk_copy(const CopyLane& c, const BulkOp& op, ContiguousBulkM
   report_bulk_move(c, op, move);
 }
 
-void report_bulk_move(const CopyLane& c, const BulkOp& op, ContiguousBulkMove move) {
+void report_bulk_move(const BulkCopyLaneContext& c, const BulkOp& op, ContiguousBulkMove move) {
   BlockContext& block = c.block();
   if (!block.reports().reports_accesses()) return;
   move.site = c.in.site;
@@ -177,8 +179,8 @@ void report_bulk_move(const CopyLane& c, const BulkOp& op, ContiguousBulkMove mo
   block.reports().bulk_move(c.x.warp->index(), move);
 }
 
-void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, unsigned piece,
-                              PendingBulkCopy& copy, uint32_t at) {
+void read_source_of_bulk_copy(const BulkCopyLaneContext& c, uint64_t from, uint32_t bytes,
+                              unsigned piece, PendingBulkCopy& copy, uint32_t at) {
   BlockContext& block = c.block();
   const Memory& memory = *block.launch().memory;
   const bool right = is_valid_and_aligned_range(c, from, bytes, piece);
@@ -205,7 +207,7 @@ void read_source_of_bulk_copy(const CopyLane& c, uint64_t from, uint32_t bytes, 
   });
 }
 
-void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigned piece,
+void write_device_memory(const BulkCopyLaneContext& c, uint64_t to, uint32_t bytes, unsigned piece,
                          const std::byte* values, const ReductionOp& reduction) {
   BlockContext& block = c.block();
   const bool right = is_valid_and_aligned_range(c, to, bytes, piece);
@@ -226,7 +228,8 @@ void write_device_memory(const CopyLane& c, uint64_t to, uint32_t bytes, unsigne
   });
 }
 
-void read_16_shared_bytes(const CopyLane& c, uint64_t from, std::byte* to, ValueUse use) {
+void read_16_shared_bytes(const BulkCopyLaneContext& c, uint64_t from, std::byte* to,
+                          ValueUse use) {
   BlockContext& block = c.block();
   const uint32_t lane = 1u << c.lane;
   uint64_t address[kWarpSize] = {};
@@ -253,7 +256,7 @@ void read_16_shared_bytes(const CopyLane& c, uint64_t from, std::byte* to, Value
   });
 }
 
-void read_shared_into_copy(const CopyLane& c, uint64_t from, PendingBulkCopy& copy) {
+void read_shared_into_copy(const BulkCopyLaneContext& c, uint64_t from, PendingBulkCopy& copy) {
   BlockContext& block = c.block();
   for (size_t at = 0; at < copy.data.size(); at += kBulkPiece) {
     uint64_t address[kWarpSize] = {};
@@ -301,7 +304,7 @@ ExecFn pick_fence_mbarrier_init(const ptx::Instruction&) { return nothing_to_do;
 namespace {
 
 void bulk_reduce_to_global(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     const uint32_t bytes = checked_bulk_bytes(c, op);
     const uint64_t from = c.address(op.from), to = c.address(op.to);
     report_whole_bulk_copy(c, op, ContiguousBulkMove::Kind::reduce, to, from, bytes);
@@ -314,7 +317,7 @@ void bulk_reduce_to_global(const ExecContext& x, const Inst& in) {
 }
 
 void bulk_reduce_to_cluster_block(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     PendingBulkCopy copy;
     copy.data.resize(checked_bulk_bytes(c, op));
     copy.reduction = op.reduction;
@@ -334,7 +337,7 @@ void bulk_reduce_to_cluster_block(const ExecContext& x, const Inst& in) {
 }
 
 void store_registers_remotely(const ExecContext& x, const Inst& in) {
-  for_each_copy_lane(x, in, [](const CopyLane& c, const BulkOp& op) {
+  for_each_copy_lane(x, in, [](const BulkCopyLaneContext& c, const BulkOp& op) {
     const unsigned each = op.value[0].bytes;
     PendingBulkCopy copy;
     copy.data.resize(size_t{each} * op.values);

@@ -34,14 +34,14 @@ void check_bulk_reduction(const ptx::Instruction& in, const BulkOp& op) {
 BulkOp bulk_op_of(const ptx::Instruction& in, RegisterFileLayout& slots) {
   BulkOp op;
   const bool sends = in.op->id == ptx::OpId::st_async || in.op->id == ptx::OpId::red_async;
-  BulkOp::Address* const copied[] = {&op.to, &op.from, &op.barrier};
-  BulkOp::Address* const sent[] = {&op.to, &op.barrier};
+  BulkOp::BulkAddressOperand* const copied[] = {&op.to, &op.from, &op.barrier};
+  BulkOp::BulkAddressOperand* const sent[] = {&op.to, &op.barrier};
   size_t next = 0;
   for (size_t i = 0; i < in.operands.size(); ++i) {
     const ptx::Operand& operand = in.operands[i];
     const std::string& kind = in.op->operands[i].name;
     if (operand.kind == ptx::Operand::Kind::address) {
-      BulkOp::Address& address = *(sends ? sent : copied)[next++];
+      BulkOp::BulkAddressOperand& address = *(sends ? sent : copied)[next++];
       slots.decode_address(operand, in, address.base, address.offset);
       op.dimensions = std::max(op.dimensions, static_cast<uint8_t>(operand.elements.size()));
       for (size_t e = 0; e < operand.elements.size(); ++e)
@@ -134,7 +134,7 @@ void deliver_bulk_copy(const PendingBulkCopy& copy, Warp& asking) {
 
 }  // namespace
 
-void make_bulk_copy_pending(const CopyLane& c, const BulkOp& op, PendingBulkCopy copy,
+void make_bulk_copy_pending(const BulkCopyLaneContext& c, const BulkOp& op, PendingBulkCopy copy,
                             uint32_t span) {
   BlockContext& block = c.block();
   const uint64_t window = op.generic ? kSharedBase : 0;

@@ -17,12 +17,12 @@ namespace lab32::sim {
 class BlockContext;
 
 struct BulkOp {
-  struct Address {
+  struct BulkAddressOperand {
     RegisterSlot base;
     int64_t offset = 0;
   };
   // An operand that the instruction lacks has no base. `from` or `to` may be a tensor map.
-  Address to, from, barrier;
+  BulkAddressOperand to, from, barrier;
   RegisterSlot bytes;
   RegisterSlot blocks;  // multicast: a bit for each block of the cluster, by rank
   std::array<RegisterSlot, 5> coordinate;

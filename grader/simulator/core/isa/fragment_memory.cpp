@@ -13,13 +13,13 @@ namespace {
 
 // A part of the registers that an access moves: `bytes` bytes of each of `count` registers, from
 // register `first` on. In each register the part begins at byte `shift`.
-struct SameBytesOfRegisters {
+struct ByteSliceOfRegisters {
   const RegisterSlot* first;
   unsigned count, bytes, shift;
   bool transposed = false;  // each lane moves two halves that belong to other lanes
 };
 
-std::byte* register_part_address(const SameBytesOfRegisters& part, std::byte* regs, int lane,
+std::byte* register_part_address(const ByteSliceOfRegisters& part, std::byte* regs, int lane,
                                  unsigned i) {
   if (part.transposed) {
     const int group = lane / 4, owner = (lane % 4 * 2 + static_cast<int>(i)) * 4 + group / 2;
@@ -30,7 +30,7 @@ std::byte* register_part_address(const SameBytesOfRegisters& part, std::byte* re
 }
 
 template <bool store>
-void load_or_store_register_part(const SameBytesOfRegisters& part, std::byte* regs, uint32_t lanes,
+void load_or_store_register_part(const ByteSliceOfRegisters& part, std::byte* regs, uint32_t lanes,
                                  std::byte* memory, const uint64_t* address, size_t stride) {
   for (uint32_t r = lanes; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
@@ -44,7 +44,7 @@ void load_or_store_register_part(const SameBytesOfRegisters& part, std::byte* re
 
 // Marks the stored bytes of undefined elements as undefined again. Called after a store to shared
 // memory, which has marked all bytes as defined.
-void mark_stored_bits_undefined(Warp& w, const SameBytesOfRegisters& part, uint32_t lanes,
+void mark_stored_bits_undefined(Warp& w, const ByteSliceOfRegisters& part, uint32_t lanes,
                                 const uint64_t* address) {
   FrameUndefinedBits* const u = w.current().frame->undefined.get();
   if (u == nullptr) return;
@@ -67,7 +67,7 @@ void mark_stored_bits_undefined(Warp& w, const SameBytesOfRegisters& part, uint3
 
 template <bool store>
 void move_register_part(const ExecContext& x, const Inst& in, ptx::Space where, uint64_t* address,
-                        const SameBytesOfRegisters& part) {
+                        const ByteSliceOfRegisters& part) {
   Warp& w = *x.warp;
   BlockContext& block = w.block();
   const unsigned bytes = part.count * part.bytes;
@@ -129,7 +129,7 @@ void load_or_store_fragment(const ExecContext& x, const Inst& in) {
             first.column + (along.column - first.column) * group +
                 (beside.column - first.column) * own};
   };
-  const auto move = [&](int r, int e, const SameBytesOfRegisters& part) {
+  const auto move = [&](int r, int e, const ByteSliceOfRegisters& part) {
     uint64_t* const address = x.warp->address;
     for (int l = 0; l < kWarpSize; ++l) {
       const MatrixPosition at = place(r, l, e, part.transposed);

@@ -191,13 +191,13 @@ void require_whole_warp(const ExecContext& x, const Inst& in) {
 namespace {
 
 // The matrices of a product in the layout of multiply_tile; several tiles are consecutive.
-struct MmaOperandElements {
+struct MmaMatricesABCD {
   uint64_t a[kMostElements], b[kMostElements], c[kMostElements], d[kMostElements];
   uint16_t k_index[kMaxSparseElements];
 
   // Reads the elements from `elements`, a register file of values or of undefined bits, and the
   // metadata from the values in `regs`.
-  MmaOperandElements(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
+  MmaMatricesABCD(const FragmentOp& op, const std::byte* elements, const std::byte* regs) {
     gather_elements(op.a, elements, a);
     gather_elements(op.b, elements, b);
     gather_elements(op.c, elements, c);
@@ -211,7 +211,7 @@ static void multiply_fragments(const ExecContext& x, const Inst& in) {
   require_whole_warp(x, in);
   const FragmentOp& op = fragment_op(x, in);
   const MmaForm& f = op.form;
-  MmaOperandElements all(op, x.regs, x.regs);
+  MmaMatricesABCD all(op, x.regs, x.regs);
   for (int t = 0; t < op.tiles; ++t)
     multiply_tile(f, all.a + t * f.m * f.stored_columns(), all.b + t * f.n * f.k,
                   all.c + t * f.m * f.n, all.d + t * f.m * f.n, all.k_index);
@@ -219,7 +219,7 @@ static void multiply_fragments(const ExecContext& x, const Inst& in) {
 }
 
 void propagate_undefined_bits(const FragmentOp& op, const std::byte* regs, std::byte* undefined) {
-  MmaOperandElements all(op, undefined, regs);
+  MmaMatricesABCD all(op, undefined, regs);
   const MmaForm& f = op.form;
   const uint32_t unsure = f.sparse ? rows_with_undefined_metadata(op, undefined) : 0;
   const uint64_t every_bit = op.d.bits() == 64 ? ~uint64_t{0} : (uint64_t{1} << op.d.bits()) - 1;

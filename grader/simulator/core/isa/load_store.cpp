@@ -62,8 +62,8 @@ void gather_values_to_store(const ExecContext& x, const Inst& in, unsigned eleme
 
 // Copies the undefined bits of loaded bytes to the undefined bits of the result registers.
 template <class Mem>
-void load_undefined_bits(const ExecContext& x, const Inst& in,
-                         const UndefinedBitsOfWarpRead& read) {
+void copy_undefined_bits_of_load(const ExecContext& x, const Inst& in,
+                                 const UndefinedBitsOfWarpRead& read) {
   const ExecContext to = x.warp->value_tracker().shadow_context_of_undefined_load(
       x, in, read.lanes, x.warp->origins_of_undefined_read(in, read, sizeof(Mem) * in.dst_count));
   for (uint8_t v = 0; v < in.dst_count; ++v)
@@ -96,7 +96,7 @@ void load_from(const ExecContext& x, const Inst& in, Where where, uint64_t* addr
   if (block.checks_reads() && where != Where::constant) {
     UndefinedBitsOfWarpRead read;
     if (x.warp->find_undefined_bytes(access_space_of(where), address, x.mask, bytes, &read))
-      load_undefined_bits<Mem>(x, in, read);
+      copy_undefined_bits_of_load<Mem>(x, in, read);
   }
   if (where == Where::shared && block.reports().observes_shared_ptx_accesses())
     block.reports().shared_ptx_access(
@@ -150,9 +150,9 @@ void store_to(const ExecContext& x, const Inst& in, Where where, uint64_t* addre
 
 constexpr int kHalfWarp = kWarpSize / 2;
 
-void notify_observers_of_strided_access(const ExecContext& x, const Inst& in, Where where,
-                                        AccessKind kind, unsigned bytes,
-                                        const StridedHalfWarpPair& row) {
+void report_half_warp_strided_access(const ExecContext& x, const Inst& in, Where where,
+                                     AccessKind kind, unsigned bytes,
+                                     const StridedHalfWarpPair& row) {
   BlockContext& block = x.warp->block();
   const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
   uint64_t* const address = x.warp->address;
@@ -186,8 +186,10 @@ HalfWarpHostPointers check_strided_half_warps(const ExecContext& x, const Inst& 
   const uint64_t beyond_first = (kHalfWarp - 1) * row.stride;
   std::byte* base;
   if constexpr (where == Where::shared) {
-    if (!block.shared().is_valid_row(in, row.first[0], row.first[0] + beyond_first, bytes) ||
-        !block.shared().is_valid_row(in, row.first[1], row.first[1] + beyond_first, bytes))
+    if (!block.shared().is_valid_strided_access(in, row.first[0], row.first[0] + beyond_first,
+                                                bytes) ||
+        !block.shared().is_valid_strided_access(in, row.first[1], row.first[1] + beyond_first,
+                                                bytes))
       return {};
     UndefinedBitsOfMemory& undefined = block.shared().undefined();
     if (block.checks_reads() && !undefined.none()) {
@@ -205,7 +207,7 @@ HalfWarpHostPointers check_strided_half_warps(const ExecContext& x, const Inst& 
     if (block.reports().observes_order()) return {};
     x.warp->address[0] = row.first[0];
     const auto use = kind == AccessKind::store ? AccessUse::write : AccessUse::read;
-    base = block.accesses().check_global_strided(x.warp->index(), in, row, bytes, use);
+    base = block.accesses().try_check_global_strided(x.warp->index(), in, row, bytes, use);
     if (base == nullptr) return {};
   }
   const bool raw = where == Where::shared && block.reports().observes_shared_ptx_accesses();
@@ -214,7 +216,7 @@ HalfWarpHostPointers check_strided_half_warps(const ExecContext& x, const Inst& 
         x.warp->index(), {in.site, AccessKind::load, static_cast<uint8_t>(bytes), kFullMask,
                           nullptr, nullptr, &row});
   else if (where != Where::constant && (raw || block.reports().reports_accesses()))
-    notify_observers_of_strided_access(x, in, where, kind, bytes, row);
+    report_half_warp_strided_access(x, in, where, kind, bytes, row);
   return {{base + row.first[0], base + row.first[1]}, row.stride};
 }
 
@@ -237,24 +239,24 @@ void read_half_warp(const std::byte* from, size_t stride, std::byte* slot) {
 }
 
 template <class Mem, class Reg>
-void read_strided_lanes(const HalfWarpHostPointers& row, size_t offset, std::byte* slot) {
+void read_both_half_warps(const HalfWarpHostPointers& row, size_t offset, std::byte* slot) {
   read_half_warp<Mem, Reg>(row.half[0] + offset, row.stride, slot);
   read_half_warp<Mem, Reg>(row.half[1] + offset, row.stride, slot + sizeof(Reg) * kHalfWarp);
 }
 
 template <class Mem>
-void read_strided_lanes(const HalfWarpHostPointers& row, size_t offset, std::byte* slot,
-                        uint8_t bytes) {
+void read_both_half_warps(const HalfWarpHostPointers& row, size_t offset, std::byte* slot,
+                          uint8_t bytes) {
   if constexpr (std::is_same_v<Mem, Wide>) {
-    read_strided_lanes<Wide, Wide>(row, offset, slot);
+    read_both_half_warps<Wide, Wide>(row, offset, slot);
   } else {
     switch (bytes) {
       case 2:
-        return read_strided_lanes<Mem, uint16_t>(row, offset, slot);
+        return read_both_half_warps<Mem, uint16_t>(row, offset, slot);
       case 4:
-        return read_strided_lanes<Mem, uint32_t>(row, offset, slot);
+        return read_both_half_warps<Mem, uint32_t>(row, offset, slot);
       default:
-        return read_strided_lanes<Mem, uint64_t>(row, offset, slot);
+        return read_both_half_warps<Mem, uint64_t>(row, offset, slot);
     }
   }
 }
@@ -266,7 +268,7 @@ bool try_strided_load(const ExecContext& x, const Inst& in) {
   if (row.half[0] == nullptr) return false;
   for (uint8_t v = 0; v < in.dst_count; ++v)
     if (in.dst[v].bytes != 0)
-      read_strided_lanes<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
+      read_both_half_warps<Mem>(row, v * sizeof(Mem), x.regs + in.dst[v].offset, in.dst[v].bytes);
   return true;
 }
 

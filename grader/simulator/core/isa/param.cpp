@@ -19,7 +19,7 @@ std::byte* parameters_of_frame(const ExecContext& x, const Inst& in, size_t* str
 }
 
 template <class Mem>
-void load_call_param(const ExecContext& x, const Inst& in) {
+void load_function_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -28,7 +28,7 @@ void load_call_param(const ExecContext& x, const Inst& in) {
 }
 
 template <class Mem>
-void store_call_param(const ExecContext& x, const Inst& in) {
+void store_function_param(const ExecContext& x, const Inst& in) {
   size_t stride;
   std::byte* base = parameters_of_frame(x, in, &stride);
   static constexpr uint64_t kZero[kWarpSize] = {};
@@ -70,7 +70,7 @@ void load_kernel_param(const ExecContext& x, const Inst& in) {
 }
 
 template <template <class> class Which>
-ExecFn pick_param(const ptx::Instruction& in) {
+ExecFn pick_instance_for_param_type(const ptx::Instruction& in) {
   check_vector_size(in);
   switch (in.type()) {
     case DataType::s8:
@@ -98,7 +98,7 @@ ExecFn pick_param(const ptx::Instruction& in) {
 
 template <class T>
 struct LoadCallParam {
-  static constexpr ExecFn fn = load_call_param<T>;
+  static constexpr ExecFn fn = load_function_param<T>;
 };
 template <class T>
 struct LoadKernelParam {
@@ -106,14 +106,20 @@ struct LoadKernelParam {
 };
 template <class T>
 struct StoreCallParam {
-  static constexpr ExecFn fn = store_call_param<T>;
+  static constexpr ExecFn fn = store_function_param<T>;
 };
 
 }  // namespace
 
 // The decoder replaces this by pick_ld_kernel_param for a kernel's own parameters.
-ExecFn pick_ld_param(const ptx::Instruction& in) { return pick_param<LoadCallParam>(in); }
-ExecFn pick_ld_kernel_param(const ptx::Instruction& in) { return pick_param<LoadKernelParam>(in); }
-ExecFn pick_st_param(const ptx::Instruction& in) { return pick_param<StoreCallParam>(in); }
+ExecFn pick_ld_param(const ptx::Instruction& in) {
+  return pick_instance_for_param_type<LoadCallParam>(in);
+}
+ExecFn pick_ld_kernel_param(const ptx::Instruction& in) {
+  return pick_instance_for_param_type<LoadKernelParam>(in);
+}
+ExecFn pick_st_param(const ptx::Instruction& in) {
+  return pick_instance_for_param_type<StoreCallParam>(in);
+}
 
 }  // namespace lab32::sim

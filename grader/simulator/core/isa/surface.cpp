@@ -124,7 +124,7 @@ void load_from_surface(const ExecContext& x, const Inst& in, const TextureOrSurf
   const unsigned bytes = op.element_bytes * op.values;
   alignas(64) std::byte texels[kWarpSize * 16] = {};
   const ExecContext lanes{x.regs, there, x.warp};
-  TexelReader reads(lanes, in, bytes);
+  CheckedTexelReader reads(lanes, in, bytes);
   if (there != 0) reads.read(address, there, texels, 16);
   for (unsigned v = 0; v < op.values; ++v) {
     const RegisterSlot& to = op.value[v];

@@ -15,14 +15,15 @@ namespace {
 
 using ptx::Modifier;
 
-[[noreturn]] void bad_tensor_map(const CopyLane& c, uint64_t address, const char* cause) {
+[[noreturn]] void bad_tensor_map(const BulkCopyLaneContext& c, uint64_t address,
+                                 const char* cause) {
   TrapFacts facts = c.x.warp->facts(TrapReason::tensor_map, c.lane);
   facts.value = address;
   facts.cause = cause;
   c.x.warp->trap(c.in, std::move(facts));
 }
 
-TensorMap read_tensor_map(const CopyLane& c, uint64_t address, const BulkOp& op) {
+TensorMap read_tensor_map(const BulkCopyLaneContext& c, uint64_t address, const BulkOp& op) {
   const Memory& memory = *c.block().launch().memory;
   const Allocation* const in = memory.find(address);
   if (in == nullptr || in->freed || !memory.can_access(*in) ||
@@ -42,8 +43,8 @@ struct TensorBoxOrigin {
   std::array<int64_t, TensorMap::kMostDimensions> first{};
 };
 
-TensorBoxOrigin checked_tensor_box_origin(const CopyLane& c, const BulkOp& op, const TensorMap& map,
-                                          bool stores) {
+TensorBoxOrigin checked_tensor_box_origin(const BulkCopyLaneContext& c, const BulkOp& op,
+                                          const TensorMap& map, bool stores) {
   TensorBoxOrigin box;
   for (size_t i = 0; i < map.dimensions; ++i)
     box.first[i] = static_cast<int32_t>(c.slot_value(op.coordinate[i]));
@@ -61,7 +62,7 @@ TensorBoxOrigin checked_tensor_box_origin(const CopyLane& c, const BulkOp& op, c
 }
 
 // PTX ISA: a box in shared memory begins at a multiple of 128.
-void check_box_alignment(const CopyLane& c, uint64_t at, AccessUse use) {
+void check_box_alignment(const BulkCopyLaneContext& c, uint64_t at, AccessUse use) {
   constexpr unsigned kAlign = 128;
   if (at % kAlign == 0) return;
   BlockContext& block = c.block();
@@ -110,7 +111,7 @@ unsigned piece_size_of_row(const TensorMap& map, uint64_t address, uint32_t byte
   return (address | bytes) % 16 == 0 ? 16 : map.element_bytes;
 }
 
-void report_box_row_move(const CopyLane& c, const BulkOp& op, const TensorMap& map,
+void report_box_row_move(const BulkCopyLaneContext& c, const BulkOp& op, const TensorMap& map,
                          const TensorBoxRow& row, ContiguousBulkMove::Kind kind, uint64_t shared) {
   ContiguousBulkMove move;
   move.kind = kind;
@@ -128,7 +129,7 @@ void report_box_row_move(const CopyLane& c, const BulkOp& op, const TensorMap& m
 // memory.
 void load_tensor_box(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
-    const CopyLane c{x, in, __builtin_ctz(r)};
+    const BulkCopyLaneContext c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const TensorMap map = read_tensor_map(c, c.address(op.from), op);
     const TensorBoxOrigin box = checked_tensor_box_origin(c, op, map, false);
@@ -151,7 +152,8 @@ void load_tensor_box(const ExecContext& x, const Inst& in) {
 
 // The reduction that the instruction names, for elements of the map's type. Traps if the PTX ISA
 // has no such reduction.
-ReductionOp tensor_reduction_of(const CopyLane& c, uint64_t place, const TensorMap& map) {
+ReductionOp tensor_reduction_of(const BulkCopyLaneContext& c, uint64_t place,
+                                const TensorMap& map) {
   const ptx::Instruction& in = *c.in.ptx;
   ptx::DataType type = map.type;
   const bool of_bits =
@@ -167,7 +169,7 @@ ReductionOp tensor_reduction_of(const CopyLane& c, uint64_t place, const TensorM
 
 void store_tensor_box(const ExecContext& x, const Inst& in) {
   for (uint32_t r = x.mask; r; r &= r - 1) {
-    const CopyLane c{x, in, __builtin_ctz(r)};
+    const BulkCopyLaneContext c{x, in, __builtin_ctz(r)};
     const BulkOp& op = x.warp->program().bulk_ops[in.target];
     const uint64_t place = c.address(op.to), from = c.address(op.from);
     const TensorMap map = read_tensor_map(c, place, op);

@@ -40,9 +40,9 @@ void for_each_texture_object(const ExecContext& x, const Inst& in, const Texture
 
 // The texels that one instruction reads. Each read is checked like any access to device memory,
 // reported to race detection, and tracked if the memory was never written.
-class TexelReader {
+class CheckedTexelReader {
  public:
-  TexelReader(const ExecContext& x, const Inst& in, unsigned bytes)
+  CheckedTexelReader(const ExecContext& x, const Inst& in, unsigned bytes)
       : x_(x), in_(in), bytes_(bytes) {}
   // Lane l's texels go to `to + l * stride`.
   void read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride);

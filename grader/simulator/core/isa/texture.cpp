@@ -255,9 +255,9 @@ TextureCoordinates texture_coordinates_of(const ExecContext& x, const TextureOrS
 }
 
 // Computes the results of one lane from its texels.
-void compute_texture_results(const TextureOrSurfaceOp& op, const TextureObject& t,
-                             TexelFilterTaps& footprint, const std::byte* texels,
-                             uint32_t* result) {
+void compute_texture_results_of_lane(const TextureOrSurfaceOp& op, const TextureObject& t,
+                                     TexelFilterTaps& footprint, const std::byte* texels,
+                                     uint32_t* result) {
   const TexelFormat& format = t.array.format;
   const auto bits = [&](unsigned tap, unsigned channel) {
     if (footprint.address[tap] != 0)
@@ -330,7 +330,7 @@ void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOrSur
          x.mask, of_all ? &t : nullptr, address.data(), count.data()});
   }
   alignas(64) std::array<std::byte, size_t{kWarpSize} * kMostTaps * 16> texels;
-  TexelReader reads(x, in, t.array.format.bytes());
+  CheckedTexelReader reads(x, in, t.array.format.bytes());
   for (unsigned k = 0; k < taps; ++k) {
     uint32_t lanes = 0;
     alignas(64) uint64_t address[kWarpSize];
@@ -347,8 +347,9 @@ void fetch_from_texture(const ExecContext& x, const Inst& in, const TextureOrSur
   for (uint32_t r = x.mask; r; r &= r - 1) {
     const int l = __builtin_ctz(r);
     uint32_t result[4];
-    compute_texture_results(op, t, footprints[static_cast<size_t>(l)],
-                            texels.data() + static_cast<size_t>(l) * kMostTaps * 16, result);
+    compute_texture_results_of_lane(op, t, footprints[static_cast<size_t>(l)],
+                                    texels.data() + static_cast<size_t>(l) * kMostTaps * 16,
+                                    result);
     for (unsigned v = 0; v < 4; ++v)
       if (op.value[v].bytes != 0) store_lane<uint32_t>(x.regs + op.value[v].offset, l, result[v]);
   }

@@ -213,7 +213,7 @@ const TextureObject& find_texture_object(const ExecContext& x, const Inst& in,
   return *object;
 }
 
-void TexelReader::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
+void CheckedTexelReader::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t stride) {
   Warp& w = *x_.warp;
   BlockContext& block = w.block();
   const std::byte* const base =
@@ -237,7 +237,7 @@ void TexelReader::read(uint64_t* address, uint32_t lanes, std::byte* to, size_t 
   }
 }
 
-void TexelReader::mark_undefined_results(const TextureOrSurfaceOp& op) {
+void CheckedTexelReader::mark_undefined_results(const TextureOrSurfaceOp& op) {
   if (undefined_ == 0) return;
   const ExecContext to =
       x_.warp->value_tracker().shadow_context_of_undefined_load(x_, in_, undefined_, origins_);

@@ -72,11 +72,11 @@ constexpr uint8_t kBeingKept = 255, kLastRound = 254;
 
 }  // namespace
 
-SavedMemoryLines::~SavedMemoryLines() {
+SavedMemoryLineSet::~SavedMemoryLineSet() {
   if (state_ != nullptr) munmap(static_cast<void*>(state_), lines_);
 }
 
-void SavedMemoryLines::resize(uint64_t lines) {
+void SavedMemoryLineSet::resize(uint64_t lines) {
   if (lines <= lines_) return;
   void* const p = mmap(nullptr, lines, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,7 +87,7 @@ void SavedMemoryLines::resize(uint64_t lines) {
   round_ = 0;
 }
 
-void SavedMemoryLines::next_round() {
+void SavedMemoryLineSet::mark_all_lines_unsaved() {
   if (round_ == kLastRound) {
     madvise(static_cast<void*>(state_), lines_, MADV_DONTNEED);
     round_ = 0;
@@ -95,7 +95,7 @@ void SavedMemoryLines::next_round() {
   ++round_;
 }
 
-bool SavedMemoryLines::claim_line(uint64_t line) {
+bool SavedMemoryLineSet::claim_line(uint64_t line) {
   std::atomic<uint8_t>& state = state_[line];
   uint8_t before = state.load(std::memory_order_acquire);
   if (before == round_) return false;

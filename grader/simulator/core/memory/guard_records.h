@@ -1,4 +1,4 @@
-// The records that a SerialEquivalenceGuard writes while blocks run in parallel: an undo log of
+// The records that a SerialEquivalenceRollback writes while blocks run in parallel: an undo log of
 // overwritten lines, which lines are already in a log, and which words each host thread accessed.
 #pragma once
 
@@ -53,17 +53,17 @@ class UndoLog {
 // ---------------------------------------------------------------------------------------------
 // Which lines of device memory any host thread has saved in the current round.
 
-class SavedMemoryLines {
+class SavedMemoryLineSet {
  public:
-  SavedMemoryLines() = default;
-  ~SavedMemoryLines();
-  SavedMemoryLines(const SavedMemoryLines&) = delete;
-  SavedMemoryLines& operator=(const SavedMemoryLines&) = delete;
+  SavedMemoryLineSet() = default;
+  ~SavedMemoryLineSet();
+  SavedMemoryLineSet(const SavedMemoryLineSet&) = delete;
+  SavedMemoryLineSet& operator=(const SavedMemoryLineSet&) = delete;
 
   // Makes room for lines below that number.
   void resize(uint64_t lines);
   // Starts a round in which no line is saved.
-  void next_round();
+  void mark_all_lines_unsaved();
 
   bool has_undo_copy(uint64_t line) const {
     return state_[line].load(std::memory_order_acquire) == round_;
@@ -137,8 +137,8 @@ class WordBitmap {
 };
 
 // ---------------------------------------------------------------------------------------------
-// All records of one SerialEquivalenceGuard. The process keeps them for the next launch: allocating
-// them page by page from the system on all cores at once took longer than using them.
+// All records of one SerialEquivalenceRollback. The process keeps them for the next launch:
+// allocating them page by page from the system on all cores at once took longer than using them.
 
 struct OrderGuardRecords {
   // Aligned to two cache lines, because a core prefetches the neighbouring line, too.
@@ -151,7 +151,7 @@ struct OrderGuardRecords {
   static std::unique_ptr<OrderGuardRecords> acquire_guard_records(uint64_t bytes, unsigned workers);
   static void keep_for_reuse(std::unique_ptr<OrderGuardRecords> records);
 
-  SavedMemoryLines lines;
+  SavedMemoryLineSet lines;
   std::vector<std::unique_ptr<WorkerRecords>> workers;
 };
 

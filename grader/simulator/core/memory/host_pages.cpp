@@ -57,7 +57,7 @@ PagePool::PagePool() : range_(kMost * kPiece, "memory to be used again") {
   for (size_t i = 0; i < kMost; ++i) empty_.push_back(range_.begin() + (kMost - 1 - i) * kPiece);
 }
 
-bool PagePool::map_uncleared_pooled_piece(void* at) {
+bool PagePool::map_dirty_piece_from_pool(void* at) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (full_.empty() || !move_pages(full_.back(), static_cast<std::byte*>(at))) return false;
   empty_.push_back(full_.back());
@@ -75,9 +75,9 @@ void PagePool::move_piece_into_pool(void* at) {
   empty_.pop_back();
 }
 
-void PagePool::map_uncleared_pooled_pieces(std::byte* begin, const std::byte* end) {
+void PagePool::map_dirty_pieces_from_pool(std::byte* begin, const std::byte* end) {
   for (uint64_t i = 0; i < count_whole_pieces(begin, end); ++i)
-    if (!map_uncleared_pooled_piece(begin + i * kPiece)) return;
+    if (!map_dirty_piece_from_pool(begin + i * kPiece)) return;
 }
 
 uint64_t PagePool::move_pieces_into_pool(std::byte* begin, const std::byte* end) {
@@ -98,7 +98,7 @@ void SparseRecordArray::make_page(uint64_t page) {
   if (!present_[piece]) {
     present_[piece] = std::make_unique<Present>();
     pieces_.push_back(piece);
-    PagePool::process_wide().map_uncleared_pooled_piece(records_ + piece * kPagesOfPiece * kPage);
+    PagePool::process_wide().map_dirty_piece_from_pool(records_ + piece * kPagesOfPiece * kPage);
   }
   (*present_[piece])[page % kPagesOfPiece] = 1;
   // Written even though new pages read as zeros: a page that is read first maps the shared zero

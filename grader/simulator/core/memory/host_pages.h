@@ -26,14 +26,14 @@ class PagePool {
 
   // Maps a pooled piece at `at`, a multiple of kPiece in an untouched private mapping. True: the
   // piece is there, with its old contents. False: the pool is empty.
-  bool map_uncleared_pooled_piece(void* at);
+  bool map_dirty_piece_from_pool(void* at);
   // Moves the piece at `at` into the pool; that range then reads as zeros. Pieces beyond kKept
   // bytes return to the system.
   void move_piece_into_pool(void* at);
 
   // Take or give all whole pieces from `begin` to `end`; nothing if `begin` is not a multiple of
   // kPiece. move_pieces_into_pool() returns the bytes that it moved.
-  void map_uncleared_pooled_pieces(std::byte* begin, const std::byte* end);
+  void map_dirty_pieces_from_pool(std::byte* begin, const std::byte* end);
   uint64_t move_pieces_into_pool(std::byte* begin, const std::byte* end);
 
   // Reserves address space for `bytes`, rounded up to whole pieces and aligned to kPiece. The

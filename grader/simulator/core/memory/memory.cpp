@@ -89,7 +89,7 @@ Allocation* Memory::allocate_with_misalignment(uint64_t offset, uint64_t bytes,
   // provides 512 small pages.
   if (bytes >= kLargeAlign && bytes < kOnDemand) {
     madvise(host(made->begin), bytes / kLargeAlign * kLargeAlign, MADV_HUGEPAGE);
-    PagePool::process_wide().map_uncleared_pooled_pieces(host(made->begin), host(made->end));
+    PagePool::process_wide().map_dirty_pieces_from_pool(host(made->begin), host(made->end));
   }
   fill_with_poison(*made);  // the written bits of new addresses are still 0
   if (!made->untouched.empty()) on_demand_ += bytes;

@@ -99,8 +99,8 @@ class Memory {
   void copy(uint64_t to, uint64_t from, uint64_t bytes);
 
   // Several devices share one address space. From here on kernels of device `device` run, and new
-  // allocations are accessible to the devices whose bits are set in `*reached_by` (null: to all),
-  // including bits set later.
+  // allocations are accessible to the devices whose bits are set in `*new_allocation_access_mask`
+  // (null: to all), including bits set later.
   void set_current_device(unsigned device, const uint64_t* new_allocation_access_mask) {
     device_ = device;
     reached_by_ = new_allocation_access_mask;

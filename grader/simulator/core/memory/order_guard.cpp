@@ -20,8 +20,8 @@ constexpr uint64_t kShare = 64, kLeast = 4 << 20;
 
 }  // namespace
 
-SerialEquivalenceGuard::SerialEquivalenceGuard(Memory& memory, unsigned workers, Mode mode,
-                                               bool find_races)
+SerialEquivalenceRollback::SerialEquivalenceRollback(Memory& memory, unsigned workers, Mode mode,
+                                                     bool find_races)
     : memory_(memory), mode_(mode), find_races_(find_races), by_word_(memory.allocations().size()) {
   limit_ = std::max(kLeast * workers, memory.used() / kShare);
   const uint64_t bytes = align_up(memory.used() + 1, WordBitmap::kSpan);
@@ -34,20 +34,20 @@ SerialEquivalenceGuard::SerialEquivalenceGuard(Memory& memory, unsigned workers,
     w.operation_.resize(memory.allocations().size());
     w.size_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
-    if (find_races) w.race_filter_ = std::make_unique<SuspectWordDetector>(bytes);
+    if (find_races) w.race_filter_ = std::make_unique<PossibleRaceDetector>(bytes);
   }
   next_round();
   for (const auto& w : workers_) w->stale_ = false;
 }
 
-SerialEquivalenceGuard::~SerialEquivalenceGuard() {
+SerialEquivalenceRollback::~SerialEquivalenceRollback() {
   OrderGuardRecords::keep_for_reuse(std::move(records_));
 }
 
 // ---------------------------------------------------------------------------------------------
 // While blocks run
 
-void SerialEquivalenceGuard::Worker::note_use(Allocation& a, uint8_t use) {
+void SerialEquivalenceRollback::Worker::note_use_or_throw_on_clash(Allocation& a, uint8_t use) {
   uint8_t& used = used_[a.index];
   used |= use;
   if ((used & kByWord) != 0 || (used & (used - 1)) == 0) return;
@@ -56,10 +56,10 @@ void SerialEquivalenceGuard::Worker::note_use(Allocation& a, uint8_t use) {
   throw OrderMatters{};
 }
 
-void SerialEquivalenceGuard::Worker::pass_access_to_race_filter(RaceAccess how,
-                                                                const AccessingWarp& by,
-                                                                const uint64_t* address,
-                                                                uint32_t mask, unsigned bytes) {
+void SerialEquivalenceRollback::Worker::pass_access_to_race_filter(RaceAccess how,
+                                                                   const AccessingWarp& by,
+                                                                   const uint64_t* address,
+                                                                   uint32_t mask, unsigned bytes) {
   if (!race_filter_) return;
   if (race_filter_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
                                   bytes) &&
@@ -67,28 +67,29 @@ void SerialEquivalenceGuard::Worker::pass_access_to_race_filter(RaceAccess how,
     throw OrderMatters{};
 }
 
-void SerialEquivalenceGuard::Worker::record_first_read(Allocation& a, const uint64_t* address,
-                                                       uint32_t mask, unsigned bytes,
-                                                       const AccessingWarp& by) {
-  if ((used_[a.index] & kByWord) == 0) return note_use(a, kRead);
+void SerialEquivalenceRollback::Worker::record_read_slow_path(Allocation& a,
+                                                              const uint64_t* address,
+                                                              uint32_t mask, unsigned bytes,
+                                                              const AccessingWarp& by) {
+  if ((used_[a.index] & kByWord) == 0) return note_use_or_throw_on_clash(a, kRead);
   if (at_once()) mark_words(records_->read, address, mask, bytes);
   pass_access_to_race_filter(RaceAccess::read, by, address, mask, bytes);
 }
 
-void SerialEquivalenceGuard::Worker::record_write(Allocation& a, const uint64_t* address,
-                                                  uint32_t mask, unsigned bytes,
-                                                  const AccessingWarp& by) {
-  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
+void SerialEquivalenceRollback::Worker::record_write(Allocation& a, const uint64_t* address,
+                                                     uint32_t mask, unsigned bytes,
+                                                     const AccessingWarp& by) {
+  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use_or_throw_on_clash(a, kWrite);
   if (at_once()) mark_words(records_->written, address, mask, bytes);
   save_accessed_lines(a, address, mask, bytes);
   pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
 }
 
-void SerialEquivalenceGuard::Worker::record_update(Allocation& a, uint8_t operation,
-                                                   const uint64_t* address, uint32_t mask,
-                                                   unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceRollback::Worker::record_update(Allocation& a, uint8_t operation,
+                                                      const uint64_t* address, uint32_t mask,
+                                                      unsigned bytes, const AccessingWarp& by) {
   if (at_once() && operation == 0) throw OrderMatters{};
-  if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use(a, kUpdate);
+  if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use_or_throw_on_clash(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_words(records_->written, address, mask, bytes);
     pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
@@ -106,9 +107,10 @@ void SerialEquivalenceGuard::Worker::record_update(Allocation& a, uint8_t operat
   save_accessed_lines(a, address, mask, bytes);
 }
 
-void SerialEquivalenceGuard::Worker::record_strided_read(Allocation& a,
-                                                         const StridedHalfWarpPair& row,
-                                                         unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceRollback::Worker::record_strided_read(Allocation& a,
+                                                            const StridedHalfWarpPair& row,
+                                                            unsigned bytes,
+                                                            const AccessingWarp& by) {
   if (may_read(a)) return;
   if (bytes == 4 && row.is_one_sequence() && row.stride == 4 && !race_filter_ &&
       (used_[a.index] & kByWord) != 0) {
@@ -120,15 +122,16 @@ void SerialEquivalenceGuard::Worker::record_strided_read(Allocation& a,
   record_read(a, address, kFullMask, bytes, by);
 }
 
-void SerialEquivalenceGuard::Worker::record_strided_write(Allocation& a,
-                                                          const StridedHalfWarpPair& row,
-                                                          unsigned bytes, const AccessingWarp& by) {
+void SerialEquivalenceRollback::Worker::record_strided_write(Allocation& a,
+                                                             const StridedHalfWarpPair& row,
+                                                             unsigned bytes,
+                                                             const AccessingWarp& by) {
   if (bytes != 4 || !row.is_one_sequence() || race_filter_) {
     uint64_t address[kWarpSize];
     row.expand_to_addresses(address);
     return record_write(a, address, kFullMask, bytes, by);
   }
-  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use(a, kWrite);
+  if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use_or_throw_on_clash(a, kWrite);
   const uint64_t first = row.first[0];
   if (at_once()) mark_row_of_words(records_->written, first);
   if (!a.pristine)
@@ -137,13 +140,13 @@ void SerialEquivalenceGuard::Worker::record_strided_write(Allocation& a,
 }
 
 // Marks 32 consecutive words.
-void SerialEquivalenceGuard::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
+void SerialEquivalenceRollback::Worker::mark_row_of_words(WordBitmap& map, uint64_t address) {
   if (stale_) forget_words();
   map.add_32_words((address - kGlobalBase) / 4);
 }
 
-void SerialEquivalenceGuard::Worker::mark_words(WordBitmap& map, const uint64_t* address,
-                                                uint32_t mask, unsigned bytes) {
+void SerialEquivalenceRollback::Worker::mark_words(WordBitmap& map, const uint64_t* address,
+                                                   uint32_t mask, unsigned bytes) {
   if (stale_) forget_words();
   if (bytes == 4 && mask == kFullMask && are_contiguous(address, 4))
     return mark_row_of_words(map, address[0]);
@@ -154,9 +157,9 @@ void SerialEquivalenceGuard::Worker::mark_words(WordBitmap& map, const uint64_t*
   }
 }
 
-void SerialEquivalenceGuard::Worker::save_accessed_lines(const Allocation& a,
-                                                         const uint64_t* address, uint32_t mask,
-                                                         unsigned bytes) {
+void SerialEquivalenceRollback::Worker::save_accessed_lines(const Allocation& a,
+                                                            const uint64_t* address, uint32_t mask,
+                                                            unsigned bytes) {
   // An allocation that was never written holds only poison, which rollback() restores without a
   // log.
   if (a.pristine) return;
@@ -173,15 +176,15 @@ void SerialEquivalenceGuard::Worker::save_accessed_lines(const Allocation& a,
   }
 }
 
-void SerialEquivalenceGuard::Worker::save_lines(const Allocation& a, uint64_t first,
-                                                uint64_t last) {
+void SerialEquivalenceRollback::Worker::save_lines(const Allocation& a, uint64_t first,
+                                                   uint64_t last) {
   for (uint64_t line = first; line <= last; ++line)
     if (!guard_->records_->lines.has_undo_copy(line)) save_line(a, line);
 }
 
-void SerialEquivalenceGuard::Worker::save_line(const Allocation& a, uint64_t line) {
+void SerialEquivalenceRollback::Worker::save_line(const Allocation& a, uint64_t line) {
   const size_t taken = records_->log.make_room();
-  SavedMemoryLines& lines = guard_->records_->lines;
+  SavedMemoryLineSet& lines = guard_->records_->lines;
   if (!lines.claim_line(line)) return;
   // A line may span several allocations, and others may not be initialised.
   const uint64_t begin = kGlobalBase + line * kLine;
@@ -193,7 +196,7 @@ void SerialEquivalenceGuard::Worker::save_line(const Allocation& a, uint64_t lin
   if (!guard_->find_races_ && all > 2 * guard_->limit_) throw OrderMatters{};
 }
 
-void SerialEquivalenceGuard::request_word_tracking(const Allocation& a) {
+void SerialEquivalenceRollback::request_word_tracking(const Allocation& a) {
   std::lock_guard<std::mutex> lock(mutex_);
   if (by_word_[a.index] != 0) return;
   ++wanted_;
@@ -207,7 +210,7 @@ void SerialEquivalenceGuard::request_word_tracking(const Allocation& a) {
 // ---------------------------------------------------------------------------------------------
 // Between rounds
 
-bool SerialEquivalenceGuard::validate_round() {
+bool SerialEquivalenceRollback::validate_round() {
   for (const auto& w : workers_)
     if (w->stale_) w->forget_words();
   bool each_alone = true;
@@ -251,7 +254,7 @@ std::vector<uint32_t> pages_marked_by_several_workers(const OrderGuardRecords& r
 }  // namespace
 
 // Whether no worker accessed a word that another worker wrote.
-bool SerialEquivalenceGuard::are_words_disjoint() const {
+bool SerialEquivalenceRollback::are_words_disjoint() const {
   static const WordBitmap::BitmapPage kNone{};
   for (const uint32_t page : pages_marked_by_several_workers(*records_, workers_.size())) {
     WordBitmap::BitmapPage written{}, read{};
@@ -274,14 +277,14 @@ bool SerialEquivalenceGuard::are_words_disjoint() const {
   return true;
 }
 
-void SerialEquivalenceGuard::commit() {
+void SerialEquivalenceRollback::commit() {
   for (const auto& a : memory_.allocations())
     for (const auto& w : workers_)
       if ((w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0) a->pristine = false;
   next_round();
 }
 
-bool SerialEquivalenceGuard::rollback() {
+bool SerialEquivalenceRollback::rollback() {
   for (const auto& a : memory_.allocations()) {
     const bool changed = std::any_of(workers_.begin(), workers_.end(), [&](const auto& w) {
       return (w->used_[a->index] & (Worker::kWrite | Worker::kUpdate)) != 0;
@@ -293,30 +296,30 @@ bool SerialEquivalenceGuard::rollback() {
   return std::exchange(wanted_, 0) != 0;
 }
 
-void SerialEquivalenceGuard::Worker::forget_words() {
+void SerialEquivalenceRollback::Worker::forget_words() {
   stale_ = false;
   records_->written.clear();
   records_->read.clear();
 }
 
-std::vector<uint32_t> SerialEquivalenceGuard::allocations_tracked_by_word() const {
+std::vector<uint32_t> SerialEquivalenceRollback::allocations_tracked_by_word() const {
   std::vector<uint32_t> noted;
   for (uint32_t i = 0; i < by_word_.size(); ++i)
     if (by_word_[i] != 0) noted.push_back(i);
   return noted;
 }
 
-void SerialEquivalenceGuard::track_by_word(const std::vector<uint32_t>& allocations) {
+void SerialEquivalenceRollback::track_by_word(const std::vector<uint32_t>& allocations) {
   for (const uint32_t i : allocations)
     if (i < by_word_.size()) by_word_[i] = 1;
   next_round();
 }
 
-std::unique_ptr<SuspectWordDetector> SerialEquivalenceGuard::take_suspect_words() {
+std::unique_ptr<PossibleRaceDetector> SerialEquivalenceRollback::take_suspect_words() {
   return has_suspect_words() ? std::move(workers_.front()->race_filter_) : nullptr;
 }
 
-void SerialEquivalenceGuard::next_round() {
+void SerialEquivalenceRollback::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     w->records_->log.clear();
@@ -328,7 +331,7 @@ void SerialEquivalenceGuard::next_round() {
       w->used_[i] = by_word_[i] != 0 ? Worker::kByWord : uint8_t{0};
   }
   saved_bytes_ = 0;
-  records_->lines.next_round();
+  records_->lines.mark_all_lines_unsaved();
 }
 
 }  // namespace lab32::sim

@@ -1,4 +1,4 @@
-// SerialEquivalenceGuard: makes the results of a parallel launch equal to those of running the
+// SerialEquivalenceRollback: makes the results of a parallel launch equal to those of running the
 // blocks one after the other.
 //
 // The blocks of a launch may run on several host threads. If they access the same data, the results
@@ -12,9 +12,9 @@
 // A launch runs in rounds of consecutive blocks. A round ends when its undo log exceeds a fixed
 // share of the device memory in use.
 //
-// If race detection is on, the guard also maintains a SuspectWordDetector, even for blocks that run
-// in order. A suspect word counts as a dependence on order. The launch is then run again from its
-// beginning, so nothing is committed before the launch ends.
+// If race detection is on, the guard also maintains a PossibleRaceDetector, even for blocks that
+// run in order. A suspect word counts as a dependence on order. The launch is then run again from
+// its beginning, so nothing is committed before the launch ends.
 #pragma once
 
 #include <atomic>
@@ -30,14 +30,14 @@
 
 namespace lab32::sim {
 
-class SerialEquivalenceGuard {
+class SerialEquivalenceRollback {
  public:
   // in_order: one worker, whose blocks are not restricted.
   enum class Mode : uint8_t { at_once, in_order };
-  SerialEquivalenceGuard(Memory& memory, unsigned workers, Mode mode, bool find_races);
-  ~SerialEquivalenceGuard();
-  SerialEquivalenceGuard(const SerialEquivalenceGuard&) = delete;
-  SerialEquivalenceGuard& operator=(const SerialEquivalenceGuard&) = delete;
+  SerialEquivalenceRollback(Memory& memory, unsigned workers, Mode mode, bool find_races);
+  ~SerialEquivalenceRollback();
+  SerialEquivalenceRollback(const SerialEquivalenceRollback&) = delete;
+  SerialEquivalenceRollback& operator=(const SerialEquivalenceRollback&) = delete;
 
   // The source of an access. strong: the access does not race with other strong accesses of any
   // block.
@@ -51,7 +51,7 @@ class SerialEquivalenceGuard {
    public:
     void record_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
                      const AccessingWarp& by) {
-      if (used_[a.index] != kRead) record_first_read(a, address, mask, bytes, by);
+      if (used_[a.index] != kRead) record_read_slow_path(a, address, mask, bytes, by);
     }
     void record_write(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
                       const AccessingWarp& by);
@@ -68,13 +68,13 @@ class SerialEquivalenceGuard {
     bool at_once() const { return guard_->mode_ == Mode::at_once; }
 
    private:
-    friend class SerialEquivalenceGuard;
+    friend class SerialEquivalenceRollback;
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
-    void record_first_read(Allocation& a, const uint64_t* address, uint32_t mask, unsigned bytes,
-                           const AccessingWarp& by);
+    void record_read_slow_path(Allocation& a, const uint64_t* address, uint32_t mask,
+                               unsigned bytes, const AccessingWarp& by);
     void pass_access_to_race_filter(RaceAccess how, const AccessingWarp& by,
                                     const uint64_t* address, uint32_t mask, unsigned bytes);
-    void note_use(Allocation& a, uint8_t use);
+    void note_use_or_throw_on_clash(Allocation& a, uint8_t use);
     void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
     void mark_row_of_words(WordBitmap& map, uint64_t address);
     void forget_words();
@@ -83,14 +83,14 @@ class SerialEquivalenceGuard {
     void save_lines(const Allocation& a, uint64_t first, uint64_t last);
     void save_line(const Allocation& a, uint64_t line);
 
-    SerialEquivalenceGuard* guard_ = nullptr;
+    SerialEquivalenceRollback* guard_ = nullptr;
     OrderGuardRecords::WorkerRecords* records_ = nullptr;
     std::vector<uint8_t> used_;       // by allocation index
     std::vector<uint8_t> operation_;  // operation of each update
     std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
     // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
-    std::unique_ptr<SuspectWordDetector> race_filter_;  // null: race detection is off
+    std::unique_ptr<PossibleRaceDetector> race_filter_;  // null: race detection is off
   };
 
   Worker& worker(unsigned i) { return *workers_[i]; }
@@ -114,7 +114,7 @@ class SerialEquivalenceGuard {
     const auto& filter = workers_.front()->race_filter_;
     return filter && filter->any_suspect();
   }
-  std::unique_ptr<SuspectWordDetector> take_suspect_words();
+  std::unique_ptr<PossibleRaceDetector> take_suspect_words();
   // Whether any allocation is tracked by word.
   bool by_word() const { return by_word_count_ != 0; }
   // Gets the indices of the allocations that are tracked by word, or sets them before the first

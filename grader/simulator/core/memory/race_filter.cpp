@@ -82,24 +82,24 @@ inline Outcome update_race_record(uint64_t& cell, RaceAccess how, uint64_t fresh
 
 }  // namespace
 
-SuspectWordDetector::SuspectWordDetector(uint64_t bytes)
+PossibleRaceDetector::PossibleRaceDetector(uint64_t bytes)
     : bytes_(bytes),
       words_(words_in(bytes)),
       narrow_(words_in(bytes) * 4),
       suspects_(reserve_race_records(suspect_bytes(bytes))) {}
 
-SuspectWordDetector::~SuspectWordDetector() { munmap(suspects_, suspect_bytes(bytes_)); }
+PossibleRaceDetector::~PossibleRaceDetector() { munmap(suspects_, suspect_bytes(bytes_)); }
 
-void SuspectWordDetector::clear() {
+void PossibleRaceDetector::clear() {
   words_.clear();
   narrow_.clear();
   if (any_suspect_) madvise(suspects_, suspect_bytes(bytes_), MADV_DONTNEED);
   any_suspect_ = false;
 }
 
-uint64_t SuspectWordDetector::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
+uint64_t PossibleRaceDetector::word_of(uint64_t address) { return (address - kGlobalBase) / 4; }
 
-bool SuspectWordDetector::make_suspect(uint64_t word) {
+bool PossibleRaceDetector::make_suspect(uint64_t word) {
   words_[word] = kSuspect;
   suspects_[word / 64] |= uint64_t{1} << (word % 64);
   any_suspect_ = true;
@@ -107,8 +107,8 @@ bool SuspectWordDetector::make_suspect(uint64_t word) {
 }
 
 // Records an access to the bytes first .. first + count - 1 of a word.
-bool SuspectWordDetector::record_access_to_bytes(uint64_t word, RaceAccess how, uint64_t fresh,
-                                                 uint32_t first, uint32_t count) {
+bool PossibleRaceDetector::record_access_to_bytes(uint64_t word, RaceAccess how, uint64_t fresh,
+                                                  uint32_t first, uint32_t count) {
   uint64_t* const bytes = narrow_.at(word * 4);
   if (words_[word] != kNarrow) {
     narrow_.ensure_page(word * 4 / kRecordsOfPage);
@@ -121,7 +121,7 @@ bool SuspectWordDetector::record_access_to_bytes(uint64_t word, RaceAccess how, 
   return false;
 }
 
-bool SuspectWordDetector::record_access_to_word(uint64_t word, RaceAccess how, uint64_t fresh) {
+bool PossibleRaceDetector::record_access_to_word(uint64_t word, RaceAccess how, uint64_t fresh) {
   uint64_t& cell = words_[word];
   if (cell == kSuspect) return false;
   if (cell == kNarrow) return record_access_to_bytes(word, how, fresh, 0, 4);
@@ -130,8 +130,8 @@ bool SuspectWordDetector::record_access_to_word(uint64_t word, RaceAccess how, u
 
 // The common case of a full warp that accesses contiguous words. True if in this epoch each word
 // was accessed by no thread or only by the same lane.
-bool SuspectWordDetector::try_record_contiguous_words(RaceAccess how, uint64_t base,
-                                                      uint64_t first) {
+bool PossibleRaceDetector::try_record_contiguous_words(RaceAccess how, uint64_t base,
+                                                       uint64_t first) {
   constexpr uint64_t kLane = uint64_t{1} << kThreadAt, kBoth = kWritten | kWrittenNow;
   const uint64_t written = how == RaceAccess::write ? kBoth : 0;
   uint64_t* const cells = words_.at(first);
@@ -145,8 +145,8 @@ bool SuspectWordDetector::try_record_contiguous_words(RaceAccess how, uint64_t b
   return true;
 }
 
-bool SuspectWordDetector::record_access(RaceAccess how, const WarpEpoch& who,
-                                        const uint64_t* address, uint32_t mask, unsigned bytes) {
+bool PossibleRaceDetector::record_access(RaceAccess how, const WarpEpoch& who,
+                                         const uint64_t* address, uint32_t mask, unsigned bytes) {
   const uint64_t block = std::min(who.block, kLastBlock) + 1;
   const uint64_t base = block << kBlockAt | uint64_t{std::min(who.epoch, kLastEpoch)} << kEpochAt |
                         uint64_t{who.warp} * 32 << kThreadAt;

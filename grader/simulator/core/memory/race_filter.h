@@ -29,13 +29,13 @@ enum class RaceAccess : uint8_t {
   strong,  // does not race with other strong accesses of its size, of any block
 };
 
-class SuspectWordDetector {
+class PossibleRaceDetector {
  public:
   // Covers `bytes` of device memory from kGlobalBase on. Reserves address space only.
-  explicit SuspectWordDetector(uint64_t bytes);
-  ~SuspectWordDetector();
-  SuspectWordDetector(const SuspectWordDetector&) = delete;
-  SuspectWordDetector& operator=(const SuspectWordDetector&) = delete;
+  explicit PossibleRaceDetector(uint64_t bytes);
+  ~PossibleRaceDetector();
+  PossibleRaceDetector(const PossibleRaceDetector&) = delete;
+  PossibleRaceDetector& operator=(const PossibleRaceDetector&) = delete;
 
   // Records that the lanes in `mask` access `bytes` each. True: this makes some word suspect.
   bool record_access(RaceAccess how, const WarpEpoch& who, const uint64_t* address, uint32_t mask,

@@ -36,8 +36,8 @@ bool is_free_of_memory_and_sync(const ptx::InstructionTraits& t) {
 
 // Looks at the instructions that a split may execute in its next step and keeps the site of the
 // smallest line. False: one of them does more than compute.
-bool find_lowest_line_of_next_step(const WarpSplit& split, const KernelProgram& program,
-                                   uint32_t* first) {
+bool update_lowest_line_if_pure_step(const WarpSplit& split, const KernelProgram& program,
+                                     uint32_t* first) {
   const auto place_of = [&](uint32_t site) {
     const auto at = program.position(site);
     return std::make_pair(at ? at->line : std::numeric_limits<int>::max(), site);
@@ -63,7 +63,7 @@ std::optional<uint32_t> run_to_find_endless_loop_site(Warp& warp, uint64_t steps
   const std::vector<std::byte> before(registers, registers + size);
   uint32_t site = start.frame->function->code[start.pc].site;
   for (uint64_t step = 0; step < steps; ++step) {
-    if (!find_lowest_line_of_next_step(*split, warp.program(), &site)) return std::nullopt;
+    if (!update_lowest_line_if_pure_step(*split, warp.program(), &site)) return std::nullopt;
     if (warp.run(1) == Warp::RunOutcome::done) return std::nullopt;
     split = only_ready_split(warp);
     if (split == nullptr) return std::nullopt;
@@ -96,7 +96,7 @@ constexpr uint64_t kLongestLoop = 1 << 16;
 }  // namespace
 
 Block::Block(const LaunchContext& launch, std::vector<Observer*> observers,
-             SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+             SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects,
              ClusterContext* cluster, uint32_t rank)
     : BlockContext(launch, std::move(observers), guard, suspects, cluster, rank),
       barriers_(*this, warps_) {
@@ -124,7 +124,7 @@ Block::SliceResult Block::run_slice_of_each_warp(uint64_t slice) {
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
     const Warp::RunOutcome p = warp.run(slice);
-    count_issued(warp.issued() - before);
+    charge_to_launch_limit(warp.issued() - before);
     progress |= p != Warp::RunOutcome::blocked || warp.issued() != before;
     all_done &= p == Warp::RunOutcome::done;
     if (p != Warp::RunOutcome::yielded) {
@@ -148,7 +148,7 @@ void Block::check_for_endless_loop() {
   for (const auto& warp : warps_) {
     const uint64_t before = warp->issued();
     const auto site = run_to_find_endless_loop_site(*warp, kLongestLoop);
-    count_issued(warp->issued() - before);
+    charge_to_launch_limit(warp->issued() - before);
     if (site) throw Trap{warp->facts(TrapReason::endless_loop), *site};
   }
 }
@@ -170,7 +170,7 @@ Block::State Block::run_until_done_or_polling(uint64_t slice) {
   }
 }
 
-void Block::count_issued(uint64_t issued) {
+void Block::charge_to_launch_limit(uint64_t issued) {
   not_metered_ += issued;
   if (not_metered_ >= kMetered) flush_meter();
 }
@@ -215,7 +215,7 @@ Block::SliceResult Block::run_random_slice(Random& random) {
     if (warp.done()) continue;
     const uint64_t before = warp.issued();
     const Warp::RunOutcome p = warp.run_random_split(slice, random);
-    count_issued(warp.issued() - before);
+    charge_to_launch_limit(warp.issued() - before);
     moved = p != Warp::RunOutcome::blocked || warp.issued() != before;
     all_done &= p == Warp::RunOutcome::done;
   }

@@ -1,6 +1,6 @@
 // Runs the blocks of one launch on one host thread, one after the other. begin() starts a block,
-// and resume() runs its warps until the block is done or every warp polls. The Block owns the warps
-// and the block's barriers.
+// and run_until_done_or_polling() runs its warps until the block is done or every warp polls. The
+// Block owns the warps and the block's barriers.
 #pragma once
 
 #include <array>
@@ -69,7 +69,7 @@ class BlockBarriers {
 
 // The instructions that each warp issued, except those of time slices in which it only polled. The
 // warps of a block are adjacent, and the blocks are in the order in which they ended.
-struct WarpInstructionCounts {
+struct InstructionsIssuedByEachWarp {
   std::vector<uint64_t> blocks;
   std::vector<uint32_t> issued;
 };
@@ -78,10 +78,10 @@ class Block final : public BlockContext {
  public:
   // The parameters are BlockContext's.
   Block(const LaunchContext& launch, std::vector<Observer*> observers,
-        SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects = nullptr,
+        SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects = nullptr,
         ClusterContext* cluster = nullptr, uint32_t rank = 0);
 
-  // Starts block `index`, which resume() then runs.
+  // Starts block `index`, which run_until_done_or_polling() then runs.
   void begin(uint64_t index);
   // polls: every warp that can run has spent its time slice polling device memory, so the block may
   // be waiting for another block. Throws Trap or OrderMatters.
@@ -119,7 +119,7 @@ class Block final : public BlockContext {
   // other warps.
   uint64_t busiest_warp() const { return busiest_warp_; }
   // Filled if the launch asks for it, for its first kMostWarpsNoted warps.
-  WarpInstructionCounts& warp_tally() { return warp_tally_; }
+  InstructionsIssuedByEachWarp& warp_tally() { return warp_tally_; }
   static constexpr uint64_t kMostWarpsNoted = 2'000'000;
   // The site of the instruction that the first polling warp executes next.
   uint32_t polling_site() const;
@@ -134,13 +134,13 @@ class Block final : public BlockContext {
   // Called now and then while warps run. Throws Trap if a warp repeats a loop for ever.
   void check_for_endless_loop();
   // Counts instructions of a warp for the launch's meter. Throws Trap at a limit.
-  void count_issued(uint64_t issued);
+  void charge_to_launch_limit(uint64_t issued);
   uint64_t most_issued_by_warp() const;
 
   std::vector<std::unique_ptr<Warp>> warps_;
   BlockBarriers barriers_;
   uint64_t longest_warp_ = 0, busiest_warp_ = 0, longest_wait_ = 0;
-  WarpInstructionCounts warp_tally_;
+  InstructionsIssuedByEachWarp warp_tally_;
   uint64_t not_metered_ = 0;  // instructions
   uint64_t rounds_ = 0;       // number of calls of run_slice_of_each_warp() for the current block
 };

@@ -87,7 +87,8 @@ void ClusterBarrier::complete() {
 // ---------------------------------------------------------------------------------------------
 
 BlockGroup::BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                       SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects)
+                       SerialEquivalenceRollback::Worker* guard,
+                       const PossibleRaceDetector* suspects)
     : launch_(launch) {
   const auto blocks = static_cast<uint32_t>(launch.cluster.count());
   if (launch.has_clusters()) cluster_.emplace(launch, launch.checks_reads());
@@ -221,9 +222,9 @@ uint64_t BlockGroup::local_bytes() const {
   return sum;
 }
 
-uint64_t BlockGroup::issued_at(uint32_t site) const {
+uint64_t BlockGroup::issue_count_of_site(uint32_t site) const {
   uint64_t sum = 0;
-  for (const auto& member : members_) sum += member->block.issued_at(site);
+  for (const auto& member : members_) sum += member->block.issue_count_of_site(site);
   return sum;
 }
 

@@ -54,7 +54,7 @@ struct WorkerResult {
   }
 
   std::vector<std::unique_ptr<Observer>> observers;
-  std::vector<IssueCountsOfOneInstruction> tally;
+  std::vector<StaticInstructionIssueCounts> tally;
   std::map<uint64_t, std::string> output;
   size_t output_bytes = 0;
   // An exception other than Trap and OrderMatters: the machine failed, or the simulator has a bug.
@@ -62,7 +62,7 @@ struct WorkerResult {
   std::optional<Trap> trap, bad_access, uninitialised;
   std::optional<OutOfRangeShiftOrShuffle> out_of_range_shift_or_shuffle;
   uint64_t longest_warp = 0, busiest_warp = 0, longest_wait = 0;
-  WarpInstructionCounts warps;
+  InstructionsIssuedByEachWarp warps;
 };
 
 // ---------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ class BlockGroup {
  public:
   // `guard`, `suspects`: as in Block.
   BlockGroup(const LaunchContext& launch, const std::vector<Observer*>& observers,
-             SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects);
+             SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects);
 
   // The number of groups of a launch.
   static uint64_t group_count(const LaunchContext& launch) {
@@ -123,7 +123,7 @@ class BlockGroup {
   bool test_and_clear_all_polled();
   uint64_t issued() const;
   uint64_t local_bytes() const;
-  uint64_t issued_at(uint32_t site) const;
+  uint64_t issue_count_of_site(uint32_t site) const;
   uint32_t polling_site() const;
   // The linear index of the group's first block.
   uint64_t first_block() const { return members_.front()->block.info().index; }
@@ -140,7 +140,7 @@ class BlockGroup {
  private:
   struct GroupMember {
     GroupMember(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+                SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects,
                 ClusterContext* cluster, uint32_t rank)
         : result(observers), block(launch, result.own_observers(), guard, suspects, cluster, rank) {
       if (suspects != nullptr)
@@ -182,13 +182,14 @@ class ResidentBlockScheduler {
  public:
   // `guard`, `suspects`: as in Block, for all blocks.
   ResidentBlockScheduler(const LaunchContext& launch, const std::vector<Observer*>& observers,
-                         SerialEquivalenceGuard::Worker* guard = nullptr,
-                         const SuspectWordDetector* suspects = nullptr);
+                         SerialEquivalenceRollback::Worker* guard = nullptr,
+                         const PossibleRaceDetector* suspects = nullptr);
 
   // Runs the blocks from `first` on until all have ended, one traps, or about
-  // `most_issued_instructions` were issued. Throws OrderMatters and other exceptions, but never a Trap.
+  // `max_issued_instructions` were issued. Throws OrderMatters and other exceptions, but never a
+  // Trap.
   void run(uint64_t first = 0,
-           uint64_t most_issued_instructions = std::numeric_limits<uint64_t>::max());
+           uint64_t max_issued_instructions = std::numeric_limits<uint64_t>::max());
   // Instructions issued so far.
   uint64_t issued() const { return issued_; }
   // One result for each block that was ever resident at the same time.
@@ -197,12 +198,12 @@ class ResidentBlockScheduler {
  private:
   struct GroupSlot {
     GroupSlot(const LaunchContext& launch, const std::vector<Observer*>& observers,
-              SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects)
+              SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects)
         : group(launch, observers, guard, suspects) {}
     BlockGroup group;
     bool busy = false;
   };
-  void run_groups_in_order(uint64_t first);
+  void run_residents_round_robin(uint64_t first);
   void run_random_schedule();
   void begin_random_arrived_group(std::vector<uint64_t>& arrived, Random& random);
   // Starts a group in the slot; it may trap at once.
@@ -223,8 +224,8 @@ class ResidentBlockScheduler {
 
   const LaunchContext& launch_;
   const std::vector<Observer*>& observers_;
-  SerialEquivalenceGuard::Worker* guard_;
-  const SuspectWordDetector* suspects_;
+  SerialEquivalenceRollback::Worker* guard_;
+  const PossibleRaceDetector* suspects_;
   std::vector<uint32_t> progress_sites_;
   bool reads_clock_ = false;
   std::vector<std::unique_ptr<GroupSlot>> slots_;

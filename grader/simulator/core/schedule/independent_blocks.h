@@ -1,7 +1,7 @@
 // Proves before a launch that no block accesses a byte that another block writes. The proof works
 // for kernels whose addresses are all affine in the coordinates of their threads. Such blocks can
-// run in parallel without a SerialEquivalenceGuard. The entry point is prove_independent_blocks(),
-// at the end.
+// run in parallel without a SerialEquivalenceRollback. The entry point is
+// prove_independent_blocks(), at the end.
 #pragma once
 
 #include <array>

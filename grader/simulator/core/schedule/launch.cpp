@@ -61,8 +61,8 @@ class WordTrackingHistory {
 };
 
 // A round (order_guard.h) of blocks from `first` on, shared by the host threads.
-struct ParallelRound {
-  ParallelRound(uint64_t first, uint64_t last, bool whole)
+struct ParallelBlockRound {
+  ParallelBlockRound(uint64_t first, uint64_t last, bool whole)
       : limit(last), end(last), to_the_end(whole), next(first) {}
   std::atomic<bool> order_matters{false};
   // Blocks from here on need not run, because a lower block trapped.
@@ -76,8 +76,8 @@ struct ParallelRound {
 
 // Runs blocks of the round on this thread until none is left. `guard` is null if the blocks are
 // proven independent.
-void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
-                SerialEquivalenceGuard* guard, unsigned worker, uint64_t chunk) {
+void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelBlockRound& round,
+                SerialEquivalenceRollback* guard, unsigned worker, uint64_t chunk) {
   Block block(launch, result.own_observers(), guard != nullptr ? &guard->worker(worker) : nullptr);
   try {
     while (!round.order_matters && (round.to_the_end || !guard->is_undo_log_full())) {
@@ -107,8 +107,8 @@ void run_blocks(const LaunchContext& launch, WorkerResult& result, ParallelRound
   result.take_results(block);
 }
 
-void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelRound& round,
-                SerialEquivalenceGuard* guard, unsigned worker, uint64_t chunk) {
+void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelBlockRound& round,
+                SerialEquivalenceRollback* guard, unsigned worker, uint64_t chunk) {
   try {
     run_blocks(launch, result, round, guard, worker, chunk);
   } catch (...) {
@@ -120,7 +120,7 @@ void run_worker(const LaunchContext& launch, WorkerResult& result, ParallelRound
 // Runs a round on all threads.
 std::vector<WorkerResult> run_round(const LaunchContext& launch,
                                     const std::vector<Observer*>& observers, unsigned threads,
-                                    ParallelRound& round, SerialEquivalenceGuard* guard) {
+                                    ParallelBlockRound& round, SerialEquivalenceRollback* guard) {
   std::vector<WorkerResult> results;
   for (unsigned i = 0; i < threads; ++i) results.emplace_back(observers);
   const uint64_t chunk = blocks_per_chunk(round.end - round.next, threads, launch.block);
@@ -137,7 +137,7 @@ std::vector<WorkerResult*> pointers_to(std::vector<WorkerResult>& results) {
   return all;
 }
 
-void copy_issued_by_warp(const WarpInstructionCounts& tally, std::vector<uint32_t>& warps) {
+void copy_issued_by_warp(const InstructionsIssuedByEachWarp& tally, std::vector<uint32_t>& warps) {
   if (tally.blocks.empty()) return;
   const size_t each = tally.issued.size() / tally.blocks.size();
   for (size_t i = 0; i < tally.blocks.size(); ++i) {
@@ -190,7 +190,7 @@ void set_limit_site_to_longest_loop(LaunchOutcome& outcome) {
                         outcome.trap->reason != TrapReason::launch_seconds))
     return;
   uint64_t most = 0;
-  for (const IssueCountsOfOneInstruction& t : outcome.tally) most = std::max(most, t.warps);
+  for (const StaticInstructionIssueCounts& t : outcome.tally) most = std::max(most, t.warps);
   for (size_t s = 0; s < outcome.tally.size(); ++s) {
     if (2 * outcome.tally[s].warps < most) continue;
     outcome.trap->site = static_cast<uint32_t>(s);
@@ -215,8 +215,8 @@ uint64_t run_and_commit_blocks_in_parallel(const LaunchContext& launch,
   const uint64_t blocks = launch.grid.count();
   const bool races = any_observer_wants(observers, &Observer::wants_order);
   const bool whole = any_observer_wants(observers, &Observer::wants_whole_launch);
-  SerialEquivalenceGuard guard(*launch.memory, threads, SerialEquivalenceGuard::Mode::at_once,
-                               races);
+  SerialEquivalenceRollback guard(*launch.memory, threads, SerialEquivalenceRollback::Mode::at_once,
+                                  races);
   std::vector<std::vector<WorkerResult>> rounds;  // not yet committed
   const auto commit = [&] {
     guard.commit();
@@ -233,7 +233,7 @@ uint64_t run_and_commit_blocks_in_parallel(const LaunchContext& launch,
   while (first < blocks && !trapped) {
     const uint64_t issued = launch.meter != nullptr ? launch.meter->issued() : 0;
     const uint64_t most = guard.by_word() ? std::min(blocks - first, trial) : blocks - first;
-    ParallelRound round(first, first + most, whole);
+    ParallelBlockRound round(first, first + most, whole);
     std::vector<WorkerResult> results = run_round(launch, observers, threads, round, &guard);
     if (round.order_matters || !guard.validate_round()) {
       rewind_meter(launch, issued);
@@ -270,7 +270,7 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
   for (const auto& a : launch.memory->allocations())
     for (const auto& [begin, end] : written)
       if (a->begin < end && begin < a->end) a->pristine = false;
-  ParallelRound round(0, launch.grid.count(), true);
+  ParallelBlockRound round(0, launch.grid.count(), true);
   std::vector<WorkerResult> results = run_round(launch, observers, threads, round, nullptr);
   collect_results(observers, pointers_to(results), outcome);
   return round.end;
@@ -280,9 +280,9 @@ uint64_t run_independent_blocks(LaunchContext launch, const std::vector<Observer
 // visible in only one order. The observers of order therefore also see a run in reverse order. The
 // results of that run are discarded. It may not end: blocks that wait for lower ones can wait for
 // ever if the device does not hold all blocks.
-void replay_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
-                       SerialEquivalenceGuard& guard, const SuspectWordDetector& suspects,
-                       uint64_t issued_in_order) {
+void rerun_blocks_in_reverse(LaunchContext launch, const std::vector<Observer*>& observers,
+                             SerialEquivalenceRollback& guard, const PossibleRaceDetector& suspects,
+                             uint64_t issued_in_order) {
   std::vector<Observer*> of_order;
   for (Observer* o : observers)
     if (o->wants_order()) of_order.push_back(o);
@@ -319,7 +319,8 @@ void run_without_block_order_guard(const LaunchContext& launch,
 // accesses to these words in their order.
 void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& observers,
                   LaunchOutcome& outcome) {
-  SerialEquivalenceGuard guard(*launch.memory, 1, SerialEquivalenceGuard::Mode::in_order, true);
+  SerialEquivalenceRollback guard(*launch.memory, 1, SerialEquivalenceRollback::Mode::in_order,
+                                  true);
   uint64_t issued = 0;
   const auto attempt = [&] {
     rewind_meter(launch);
@@ -343,9 +344,9 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
     guard.rollback();
     return run_without_block_order_guard(launch, observers, 0, outcome);
   }
-  if (const std::unique_ptr<SuspectWordDetector> suspects = guard.take_suspect_words()) {
+  if (const std::unique_ptr<PossibleRaceDetector> suspects = guard.take_suspect_words()) {
     guard.rollback();
-    if (!launch.schedule) replay_in_reverse(launch, observers, guard, *suspects, issued);
+    if (!launch.schedule) rerun_blocks_in_reverse(launch, observers, guard, *suspects, issued);
     for (Observer* o : observers)
       if (o->wants_order()) o->begin_ordered_run();
     rewind_meter(launch);

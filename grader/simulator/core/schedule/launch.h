@@ -16,9 +16,9 @@ struct LaunchOutcome {
   std::optional<Trap> bad_access;     // the first fault in a launch that keeps going
   std::optional<Trap> uninitialised;  // LaunchContext::note_uninitialised
   std::optional<OutOfRangeShiftOrShuffle>
-      out_of_range_shift_or_shuffle;               // that of the block with the lowest index
-  std::vector<IssueCountsOfOneInstruction> tally;  // by site
-  std::string output;                              // printf, in block order
+      out_of_range_shift_or_shuffle;                // that of the block with the lowest index
+  std::vector<StaticInstructionIssueCounts> tally;  // by site
+  std::string output;                               // printf, in block order
   bool output_lost = false;  // the output exceeded kOutputLimit (block_group.h)
   bool grid_races_unchecked =
       false;  // an observer wants race detection, but the kernel uses the heap

@@ -49,8 +49,8 @@ bool reads_sm_clock(const InstructionSite& site) {
 
 ResidentBlockScheduler::ResidentBlockScheduler(const LaunchContext& launch,
                                                const std::vector<Observer*>& observers,
-                                               SerialEquivalenceGuard::Worker* guard,
-                                               const SuspectWordDetector* suspects)
+                                               SerialEquivalenceRollback::Worker* guard,
+                                               const PossibleRaceDetector* suspects)
     : launch_(launch),
       observers_(observers),
       guard_(guard),
@@ -78,7 +78,7 @@ void ResidentBlockScheduler::begin_group(GroupSlot& slot, uint64_t nth) {
   uint64_t bytes = 0;
   for (const auto& each : slots_) bytes += each->group.local_bytes();
   if (slot.group.trapped() || launch_.meter == nullptr ||
-      launch_.meter->allows_local_bytes_of_blocks(bytes))
+      launch_.meter->allows_local_bytes_of_residents(bytes))
     return;
   TrapFacts full;
   full.reason = TrapReason::block_local_memory;
@@ -103,17 +103,17 @@ ResidentBlockScheduler::GroupSlot& ResidentBlockScheduler::free_or_new_slot() {
   return *slots_.back();
 }
 
-void ResidentBlockScheduler::run(uint64_t first, uint64_t most) {
-  most_ = most;
+void ResidentBlockScheduler::run(uint64_t first, uint64_t max_issued_instructions) {
+  most_ = max_issued_instructions;
   if (launch_.schedule)
     run_random_schedule();
   else
-    run_groups_in_order(first);
+    run_residents_round_robin(first);
   for (auto& slot : slots_) slot->group.take_results();
 }
 
 // Runs until all blocks have ended or one has trapped.
-void ResidentBlockScheduler::run_groups_in_order(uint64_t first) {
+void ResidentBlockScheduler::run_residents_round_robin(uint64_t first) {
   uint64_t next = first, idle = 0, progress_before = 0, moved_at = issued_;
   const auto resume = [this](GroupSlot& slot) {
     this->resume(slot, [&] { return slot.group.resume(slice_); });
@@ -165,8 +165,8 @@ bool ResidentBlockScheduler::test_and_clear_all_groups_polled() {
   return all;
 }
 
-// As run_groups_in_order(), from block 0, with a random schedule. A device starts blocks in the
-// order of their numbers, but resident blocks may be at any point of their execution.
+// As run_residents_round_robin(), from block 0, with a random schedule. A device starts blocks in
+// the order of their numbers, but resident blocks may be at any point of their execution.
 void ResidentBlockScheduler::run_random_schedule() {
   const uint64_t warps =
       (launch_.block.count() + kWarpSize - 1) / kWarpSize * launch_.cluster.count();
@@ -214,7 +214,7 @@ bool ResidentBlockScheduler::may_end_by_clock(uint64_t moved_at) const {
 uint64_t ResidentBlockScheduler::count_progress_events() const {
   uint64_t n = 0;
   for (const auto& slot : slots_)
-    for (uint32_t site : progress_sites_) n += slot->group.issued_at(site);
+    for (uint32_t site : progress_sites_) n += slot->group.issue_count_of_site(site);
   return n;
 }
 

@@ -26,14 +26,14 @@ inline float narrow(double x) { return static_cast<float>(x); }
 inline float divide_by_reciprocal(float a, float b, float scale) {
   return a * scale * narrow(1.0 / (b * scale));
 }
-struct DivApprox : HasExactSubnormalResults {
+struct DivApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     if (magnitude > 0x1p126f && std::isfinite(b)) return a * std::copysign(0.0f, b);
     return divide_by_reciprocal(a, b, magnitude < 0x1p-126f ? 0x1p24f : 1);
   }
 };
-struct DivFull : HasExactSubnormalResults {
+struct DivFull : FlushesOnlyRoundedSubnormals {
   static float apply(float a, float b) {
     const float magnitude = std::fabs(b);
     return divide_by_reciprocal(a, b,
@@ -42,13 +42,13 @@ struct DivFull : HasExactSubnormalResults {
                                                        : 1);
   }
 };
-struct RcpApprox : HasExactSubnormalResults {
+struct RcpApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(1.0 / a); }
 };
-struct SqrtApprox : HasExactSubnormalResults {
+struct SqrtApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::sqrt(static_cast<double>(a))); }
 };
-struct RsqrtApprox : HasExactSubnormalResults {
+struct RsqrtApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(1.0 / std::sqrt(static_cast<double>(a))); }
 };
 // The hardware first converts the angle to full turns with a single precision product that rounds
@@ -58,19 +58,19 @@ inline double fraction_of_turn(float a) {
   return std::fmod(static_cast<double>(mul_in_rounding_mode<Rounding::rz>(a, kTurn)), 1.0);
 }
 constexpr double kTwoPi = 6.283185307179586;
-struct SinApprox : HasExactSubnormalResults {
+struct SinApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::sin(kTwoPi * fraction_of_turn(a))); }
 };
-struct CosApprox : HasExactSubnormalResults {
+struct CosApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::cos(kTwoPi * fraction_of_turn(a))); }
 };
-struct Lg2Approx : HasExactSubnormalResults {
+struct Lg2Approx : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::log2(static_cast<double>(a))); }
 };
-struct Ex2Approx : HasExactSubnormalResults {
+struct Ex2Approx : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::exp2(static_cast<double>(a))); }
 };
-struct TanhApprox : HasExactSubnormalResults {
+struct TanhApprox : FlushesOnlyRoundedSubnormals {
   static float apply(float a) { return narrow(std::tanh(static_cast<double>(a))); }
 };
 

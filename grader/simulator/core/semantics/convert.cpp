@@ -57,10 +57,10 @@ void store_integer(std::byte* to, uint32_t bytes, int128 value, DataType type) {
 }
 
 template <class D>
-void store_float_zero_extended(std::byte* to, uint32_t bytes, D value) {
+void store_float_zero_extended(std::byte* to, uint32_t destination_bytes, D value) {
   std::byte extended[16] = {};
   std::memcpy(extended, &value, sizeof value);
-  std::memcpy(to, extended, bytes);
+  std::memcpy(to, extended, destination_bytes);
 }
 
 // Calls f(source, destination) for the active lanes. cvt alone lets registers be wider than the
@@ -75,7 +75,7 @@ void convert_lanes(const ExecContext& x, const Inst& in, F f) {
 }
 
 template <class S>
-S load_float(const std::byte* from) {
+S copy_float_from_bytes(const std::byte* from) {
   S s;
   std::memcpy(&s, from, sizeof s);
   return s;
@@ -106,7 +106,7 @@ void exec_float_to_int(const ExecContext& x, const Inst& in) {
   const CvtModifiers form = cvt_form_of(*in.ptx);
   const DataType to = in.ptx->type(0);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
-    store_integer(d, in.dst[0].bytes, float_to_int(load_float<S>(s), to, form), to);
+    store_integer(d, in.dst[0].bytes, float_to_int(copy_float_from_bytes<S>(s), to, form), to);
   });
 }
 
@@ -114,7 +114,8 @@ template <class D, class S>
 void exec_float_to_float(const ExecContext& x, const Inst& in) {
   const CvtModifiers form = cvt_form_of(*in.ptx);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
-    store_float_zero_extended(d, in.dst[0].bytes, float_to_float<D>(load_float<S>(s), form));
+    store_float_zero_extended(d, in.dst[0].bytes,
+                              float_to_float<D>(copy_float_from_bytes<S>(s), form));
   });
 }
 
@@ -171,7 +172,7 @@ struct StaticCast {
 };
 // Converts a float to an integer of at most 32 bits, rounding towards zero (.rzi). Only numbers in
 // range reach the host's conversion, which is undefined for others.
-struct Truncate {
+struct TruncateFloatToInt {
   template <class D>
   static D apply(float s) {
     const float x = is_nan(s) ? 0.0f : s;
@@ -236,7 +237,7 @@ ExecFn pick_common_conversion(const Instruction& in) {
   } else if constexpr (kIsInt<S> && to_float_type) {
     if (only_rn) return exec_common_conversion<D, S, StaticCast>;
   } else if constexpr (std::is_same_v<S, float> && kIsInt<D> && sizeof(D) <= 4) {
-    if (only_rzi) return exec_common_conversion<D, S, Truncate>;
+    if (only_rzi) return exec_common_conversion<D, S, TruncateFloatToInt>;
   } else if constexpr (std::is_same_v<D, float> && (is_half || std::is_same_v<S, float>)) {
     if (plain) return exec_common_conversion<D, S, WidenToFloat>;
     if constexpr (std::is_same_v<S, float>)

@@ -19,7 +19,7 @@ void refuse_f64_ftz_and_sat(const Instruction& in) {
 }
 
 template <class Raw, int Operands>
-ExecFn pick_float_form(const Instruction& in) {
+ExecFn pick_float_op_by_ftz_and_sat(const Instruction& in) {
   if (in.type() == DataType::f64) {
     refuse_f64_ftz_and_sat(in);
     return pick_without_modifiers<WithFtzSatAndCanonicalNan<Raw>, double, Operands>();
@@ -46,16 +46,17 @@ ExecFn pick_float_op_by_rounding(const Instruction& in) {
   if (in.has(Modifier::rz)) return pick_runtime_modifier_loop<Op<Rounding::rz>, Operands>(in);
   if (in.has(Modifier::rm)) return pick_runtime_modifier_loop<Op<Rounding::rm>, Operands>(in);
   if (in.has(Modifier::rp)) return pick_runtime_modifier_loop<Op<Rounding::rp>, Operands>(in);
-  return pick_float_form<Op<Rounding::rn>, Operands>(in);
+  return pick_float_op_by_ftz_and_sat<Op<Rounding::rn>, Operands>(in);
 }
 
 template <FloatClass Class, class T>
 void exec_testp(const ExecContext& x, const Inst& in) {
-  write_predicate(x, in.dst[0], test_lanes<T>(x, in, [](T a) { return Testp<Class>::apply(a); }));
+  write_predicate(x, in.dst[0],
+                  test_sources_of_all_lanes<T>(x, in, [](T a) { return Testp<Class>::apply(a); }));
 }
 
 template <FloatClass Class>
-ExecFn pick_testp_class(const Instruction& in) {
+ExecFn pick_testp_by_type(const Instruction& in) {
   return Floats::pick_or_refuse(
       in, in.type(), [](auto t) -> ExecFn { return exec_testp<Class, TypeOf<decltype(t)>>; });
 }
@@ -73,7 +74,7 @@ ExecFn pick_minmax_by_arity(const Instruction& in) {
     return pick_with_modifiers<WithFtzSatAndCanonicalNan<OnMagnitudes<Raw>>, float, 3>();
   }
   return three ? pick_with_modifiers<WithFtzSatAndCanonicalNan<Raw>, float, 3>()
-               : pick_float_form<Raw, 2>(in);
+               : pick_float_op_by_ftz_and_sat<Raw, 2>(in);
 }
 
 template <bool Max>
@@ -91,12 +92,12 @@ ExecFn pick_minmax(const Instruction& in) {
 }  // namespace
 
 ExecFn pick_testp(const Instruction& in) {
-  if (in.has(Modifier::finite)) return pick_testp_class<FloatClass::finite>(in);
-  if (in.has(Modifier::infinite)) return pick_testp_class<FloatClass::infinite>(in);
-  if (in.has(Modifier::number)) return pick_testp_class<FloatClass::number>(in);
-  if (in.has(Modifier::notanumber)) return pick_testp_class<FloatClass::notanumber>(in);
-  if (in.has(Modifier::normal)) return pick_testp_class<FloatClass::normal>(in);
-  return pick_testp_class<FloatClass::subnormal>(in);
+  if (in.has(Modifier::finite)) return pick_testp_by_type<FloatClass::finite>(in);
+  if (in.has(Modifier::infinite)) return pick_testp_by_type<FloatClass::infinite>(in);
+  if (in.has(Modifier::number)) return pick_testp_by_type<FloatClass::number>(in);
+  if (in.has(Modifier::notanumber)) return pick_testp_by_type<FloatClass::notanumber>(in);
+  if (in.has(Modifier::normal)) return pick_testp_by_type<FloatClass::normal>(in);
+  return pick_testp_by_type<FloatClass::subnormal>(in);
 }
 ExecFn pick_copysign(const Instruction& in) {
   return Floats::pick_or_refuse(
@@ -115,8 +116,12 @@ ExecFn pick_mad_float(const Instruction& in) {
   return pick_float_op_by_rounding<FmaFloat, 3>(in);
 }
 ExecFn pick_div_float(const Instruction& in) { return pick_float_op_by_rounding<DivFloat, 2>(in); }
-ExecFn pick_abs_float(const Instruction& in) { return pick_float_form<AbsFloat, 1>(in); }
-ExecFn pick_neg_float(const Instruction& in) { return pick_float_form<NegFloat, 1>(in); }
+ExecFn pick_abs_float(const Instruction& in) {
+  return pick_float_op_by_ftz_and_sat<AbsFloat, 1>(in);
+}
+ExecFn pick_neg_float(const Instruction& in) {
+  return pick_float_op_by_ftz_and_sat<NegFloat, 1>(in);
+}
 ExecFn pick_min_float(const Instruction& in) { return pick_minmax<false>(in); }
 ExecFn pick_max_float(const Instruction& in) { return pick_minmax<true>(in); }
 ExecFn pick_rcp_rounded(const Instruction& in) {

@@ -39,7 +39,7 @@ inline T saturate_unit(T x) {
 
 // For operations whose results below the normal numbers are exact, so that flush_subnormal() alone
 // decides.
-struct HasExactSubnormalResults {
+struct FlushesOnlyRoundedSubnormals {
   template <class... T>
   static bool is_tiny_result(T...) {
     return false;
@@ -133,14 +133,14 @@ struct Copysign {
 };
 
 template <Rounding R>
-struct AddFloat : HasExactSubnormalResults {
+struct AddFloat : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a, T b) {
     return nan_of_last_operand(canonical_generated_nan(add_in_rounding_mode<R>(a, b)), a, b);
   }
 };
 template <Rounding R>
-struct SubFloat : HasExactSubnormalResults {
+struct SubFloat : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a, T b) {
     return nan_of_last_operand(canonical_generated_nan(add_in_rounding_mode<R>(a, -b)), a, b);
@@ -179,14 +179,14 @@ struct DivFloat {
   }
 };
 template <Rounding R>
-struct RcpRounded : HasExactSubnormalResults {
+struct RcpRounded : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a) {
     return div_in_rounding_mode<R>(T{1}, a);
   }
 };
 template <Rounding R>
-struct SqrtRounded : HasExactSubnormalResults {
+struct SqrtRounded : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a) {
     const T r = sqrt_in_rounding_mode<R>(a);
@@ -195,13 +195,13 @@ struct SqrtRounded : HasExactSubnormalResults {
 };
 
 // A NaN keeps its sign: for double the hardware adds a zero, and the NaN of float is canonical.
-struct AbsFloat : HasExactSubnormalResults {
+struct AbsFloat : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a) {
     return nan_of_last_operand(std::fabs(a), a, a);
   }
 };
-struct NegFloat : HasExactSubnormalResults {
+struct NegFloat : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a) {
     return nan_of_last_operand(-a, a, a);
@@ -221,14 +221,14 @@ inline int64_t order_key(double x) {
 
 // min and max: a number wins over NaN, unless .NaN is given; -0 is below +0.
 template <bool Max, class T>
-inline T min_or_max(T a, T b) {
+inline T min_or_max_of_numbers(T a, T b) {
   return (order_key(a) < order_key(b)) != Max ? a : b;
 }
 template <bool Max, bool Nan>
-struct MinMaxFloat : HasExactSubnormalResults {
+struct MinMaxFloat : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a, T b) {
-    const T extreme = min_or_max<Max>(a, b);
+    const T extreme = min_or_max_of_numbers<Max>(a, b);
     if (Nan) return is_nan(a) ? a : is_nan(b) ? b : extreme;
     const T other = is_nan(b) ? a : extreme;
     if (sizeof(T) == 4) return is_nan(a) ? b : other;
@@ -242,14 +242,14 @@ struct MinMaxFloat : HasExactSubnormalResults {
 // With .abs the operation uses the magnitudes of its operands. With .xorsign.abs the result also
 // gets the sign of the operands' product.
 template <class Raw>
-struct OnMagnitudes : HasExactSubnormalResults {
+struct OnMagnitudes : FlushesOnlyRoundedSubnormals {
   template <class... T>
   static auto apply(T... s) {
     return Raw::apply(std::fabs(s)...);
   }
 };
 template <class Raw>
-struct WithXorSign : HasExactSubnormalResults {
+struct WithXorSign : FlushesOnlyRoundedSubnormals {
   template <class T>
   static T apply(T a, T b) {
     const T r = Raw::apply(std::fabs(a), std::fabs(b));

@@ -176,7 +176,7 @@ inline uint32_t test_all_lanes(const std::array<const std::byte*, sizeof...(S)>&
 }
 
 template <class... S, class F>
-inline uint32_t test_lanes(const ExecContext& x, const Inst& in, F f) {
+inline uint32_t test_sources_of_all_lanes(const ExecContext& x, const Inst& in, F f) {
   std::array<const std::byte*, sizeof...(S)> s;
   for (size_t i = 0; i < sizeof...(S); ++i) s[i] = x.regs + in.src[i].offset;
   return test_all_lanes<S...>(s, f);
@@ -203,7 +203,7 @@ inline FloatModifiers modifiers_of(const ptx::Instruction& in) {
           in.has(Modifier::NaN), in.has(Modifier::xorsign)};
 }
 
-// Op::apply(Modifiers, S...) -> D. Nearly all instructions have no modifiers and get a loop of
+// Op::apply(FloatModifiers, S...) -> D. Nearly all instructions have no modifiers and get a loop of
 // their own. All others share one loop that reads the modifiers at run time; a loop for each
 // combination would double the compile time.
 template <class Op, class D, class... S>

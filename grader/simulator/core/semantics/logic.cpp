@@ -171,8 +171,9 @@ template <class BoolOp>
 void exec_lop3_pred(const ExecContext& x, const Inst& in) {
   const Lop3 lop3 = lop3_table_of(x, in);
   const auto not_zero = [lop3](uint32_t a, uint32_t b, uint32_t c) { return lop3(a, b, c) != 0; };
-  const uint32_t p = BoolOp::apply(test_lanes<uint32_t, uint32_t, uint32_t>(x, in, not_zero),
-                                   read_predicate(x, in.src[4]));
+  const uint32_t p =
+      BoolOp::apply(test_sources_of_all_lanes<uint32_t, uint32_t, uint32_t>(x, in, not_zero),
+                    read_predicate(x, in.src[4]));
   map_lanes<uint32_t, uint32_t, uint32_t, uint32_t>(x, in, lop3);
   if (in.dst_count > 1) write_predicate(x, in.dst[1], p);
 }
@@ -271,9 +272,9 @@ using ptx::Operand;
 // Moves a predicate, or an immediate that fills a word: `mov.pred %p, -1`.
 void exec_mov_pred(const ExecContext& x, const Inst& in) {
   const RegisterSlot& s = in.src[0];
-  const uint32_t bits = s.is_predicate
-                            ? read_predicate(x, s)
-                            : test_lanes<uint32_t>(x, in, [](uint32_t a) { return a != 0; });
+  const uint32_t bits = s.is_predicate ? read_predicate(x, s)
+                                       : test_sources_of_all_lanes<uint32_t>(
+                                             x, in, [](uint32_t a) { return a != 0; });
   write_predicate(x, in.dst[0], bits);
 }
 

@@ -56,10 +56,10 @@ struct MaxInt16X2 {
     });
   }
 };
-struct MinRelu {
+struct MinReluInt {
   static int32_t apply(int32_t a, int32_t b) { return std::max(std::min(a, b), 0); }
 };
-struct MaxRelu {
+struct MaxReluInt {
   static int32_t apply(int32_t a, int32_t b) { return std::max(std::max(a, b), 0); }
 };
 
@@ -110,19 +110,19 @@ ExecFn pick_max_int16_x2(const Instruction& in) {
                                       : binary_exec_fn<MaxInt16X2<false, false>, uint32_t>();
 }
 ExecFn pick_min_relu(const Instruction& in) {
-  return in.type() == DataType::s32 ? binary_exec_fn<MinRelu, int32_t>()
+  return in.type() == DataType::s32 ? binary_exec_fn<MinReluInt, int32_t>()
                                     : binary_exec_fn<MinInt16X2<true, true>, uint32_t>();
 }
 ExecFn pick_max_relu(const Instruction& in) {
-  return in.type() == DataType::s32 ? binary_exec_fn<MaxRelu, int32_t>()
+  return in.type() == DataType::s32 ? binary_exec_fn<MaxReluInt, int32_t>()
                                     : binary_exec_fn<MaxInt16X2<true, true>, uint32_t>();
 }
 
-ExecFn pick_cvt_pack_x2(const Instruction& in) {
+ExecFn pick_cvt_pack_to_16bit(const Instruction& in) {
   return in.type(0) == DataType::s16 ? binary_exec_fn<PackClampedPair<int16_t>, uint32_t>()
                                      : binary_exec_fn<PackClampedPair<uint16_t>, uint32_t>();
 }
-ExecFn pick_cvt_pack_x4(const Instruction& in) {
+ExecFn pick_cvt_pack_to_8bit(const Instruction& in) {
   return in.type(0) == DataType::s8 ? ternary_exec_fn<ShiftInClampedPair<int8_t>, uint32_t>()
                                     : ternary_exec_fn<ShiftInClampedPair<uint8_t>, uint32_t>();
 }

@@ -200,7 +200,7 @@ class UndefinedBitFlow {
   }
 
   // For instructions that only move bits: executes the instruction on the undefined bits of its
-  // first `data` sources. The other sources select which bits move where.
+  // first `data_source_count` sources. The other sources select which bits move where.
   void propagate_moved_bits(unsigned data_source_count) {
     uint32_t unsure = 0;
     for (unsigned s = data_source_count; s < in_.src_count; ++s) {

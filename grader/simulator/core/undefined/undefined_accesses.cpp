@@ -29,12 +29,13 @@ bool any_bit_set(const std::byte* bits, size_t bytes) {
 // Whether the bytes of any lane have a bit set. The answer is nearly always no, and must be found
 // fast.
 template <class Word>
-bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride, uint32_t mask) {
+bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t lane_stride,
+                  uint32_t mask) {
   Word all = 0;
   if (mask == kWholeWarp) {
     for (size_t l = 0; l < 32; ++l) {
       Word word;
-      std::memcpy(&word, bits + address[l] + l * stride, sizeof word);
+      std::memcpy(&word, bits + address[l] + l * lane_stride, sizeof word);
       all |= word;
     }
     return all != 0;
@@ -42,7 +43,7 @@ bool any_lane_set(const std::byte* bits, const uint64_t* address, size_t stride,
   for (uint32_t r = mask; r; r &= r - 1) {
     const auto l = static_cast<unsigned>(__builtin_ctz(r));
     Word word;
-    std::memcpy(&word, bits + address[l] + l * stride, sizeof word);
+    std::memcpy(&word, bits + address[l] + l * lane_stride, sizeof word);
     all |= word;
   }
   return all != 0;
@@ -147,7 +148,7 @@ bool Warp::find_undefined_bytes(AccessSpace space, const uint64_t* address, uint
   return read->lanes != 0;
 }
 
-bool Warp::is_other_8_byte_half_written(AccessSpace space, uint64_t at, unsigned bytes) {
+bool Warp::is_other_4_bytes_of_8_written(AccessSpace space, uint64_t at, unsigned bytes) {
   constexpr uint64_t kHalf = 4;
   if (bytes != kHalf) return false;
   if (space == AccessSpace::global) return block_.launch().memory->is_written(at ^ kHalf, kHalf);
@@ -171,7 +172,7 @@ FrameUndefinedBits::OfLanes Warp::origins_of_undefined_read(const Inst& in,
       if (stored) id = id ? origins.join_origins(*id, *stored) : stored;
     }
     if (!id)
-      id = origins.origin_id_of_read(in.site, is_other_8_byte_half_written(read.space, at, bytes),
+      id = origins.origin_id_of_read(in.site, is_other_4_bytes_of_8_written(read.space, at, bytes),
                                      [&] {
                                        TrapFacts facts = block_.accesses().facts_of_unwritten_read(
                                            in.site, index_, l, read.space, at, bytes);

@@ -11,19 +11,19 @@
 
 namespace lab32::sim {
 
-KernelFaultReporter::KernelFaultReporter(const LaunchContext& launch, const BlockInfo& info,
-                                         const EventReporter& reports)
+FaultTrapOrEventRaiser::FaultTrapOrEventRaiser(const LaunchContext& launch, const BlockInfo& info,
+                                               const ObserverNotifier& reports)
     : launch_(launch), info_(info), reports_(reports) {
   if (launch_.keep_going) reported_.resize(launch_.program->sites.size());
 }
 
-BlockAndThreadIndex KernelFaultReporter::thread_id(uint32_t warp, int lane) const {
+BlockAndThreadIndex FaultTrapOrEventRaiser::thread_id(uint32_t warp, int lane) const {
   const Dim3& b = launch_.block;
   const uint32_t t = warp * kWarpSize + static_cast<uint32_t>(lane);
   return {{info_.x, info_.y, info_.z}, {t % b.x, t / b.x % b.y, t / b.x / b.y}};
 }
 
-TrapFacts KernelFaultReporter::facts(TrapReason reason, uint32_t warp) const {
+TrapFacts FaultTrapOrEventRaiser::facts(TrapReason reason, uint32_t warp) const {
   TrapFacts facts;
   facts.reason = reason;
   facts.block = info_.index;
@@ -31,14 +31,14 @@ TrapFacts KernelFaultReporter::facts(TrapReason reason, uint32_t warp) const {
   return facts;
 }
 
-TrapFacts KernelFaultReporter::facts(TrapReason reason, uint32_t warp, int lane) const {
+TrapFacts FaultTrapOrEventRaiser::facts(TrapReason reason, uint32_t warp, int lane) const {
   TrapFacts facts = this->facts(reason, warp);
   facts.thread = thread_id(warp, lane);
   return facts;
 }
 
-TrapFacts KernelFaultReporter::facts_of_access(uint32_t warp, int lane, AccessSpace space,
-                                               AccessUse use, unsigned bytes) const {
+TrapFacts FaultTrapOrEventRaiser::facts_of_access(uint32_t warp, int lane, AccessSpace space,
+                                                  AccessUse use, unsigned bytes) const {
   TrapFacts facts = this->facts(TrapReason::past_end, warp, lane);
   FaultyMemoryAccess& access = facts.access.emplace();
   access.space = space;
@@ -47,8 +47,8 @@ TrapFacts KernelFaultReporter::facts_of_access(uint32_t warp, int lane, AccessSp
   return facts;
 }
 
-void KernelFaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
-                                         const std::function<TrapFacts(int)>& facts) {
+void FaultTrapOrEventRaiser::trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
+                                            const std::function<TrapFacts(int)>& facts) {
   const int first = __builtin_ctz(lanes);
   if (launch_.note_uninitialised && kind == FaultEvent::Kind::uninitialised) {
     if (!first_uninitialised_) first_uninitialised_ = Trap{facts(first), site};
@@ -68,8 +68,8 @@ void KernelFaultReporter::trap_or_report(uint32_t site, uint32_t lanes, FaultEve
   for (Observer* o : reports_.observers()) o->fault(fault);
 }
 
-void KernelFaultReporter::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
-                                               uint32_t lanes) {
+void FaultTrapOrEventRaiser::report_undefined_use(const UndefinedOrigin& origin, ValueUse use,
+                                                  uint32_t lanes) {
   TrapFacts facts = origin.facts;
   if (facts.reason == TrapReason::lane_missing) {  // the value came from a shuffle
     for (Observer* o : reports_.observers())
@@ -163,8 +163,8 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   // The guard is told first, because the bits of written bytes may depend on the order of the
   // blocks, too.
   if (guard_) {
-    const SerialEquivalenceGuard::AccessingWarp by{{info_.index, epoch_, warp},
-                                                   is_race_free(in.order, use)};
+    const SerialEquivalenceRollback::AccessingWarp by{{info_.index, epoch_, warp},
+                                                      is_race_free(in.order, use)};
     switch (use) {
       case Use::read:
         guard_->record_read(*a, address, mask, bytes, by);
@@ -191,9 +191,9 @@ std::byte* AccessChecks::check_global(uint32_t warp, const Inst& in, uint64_t* a
   return memory.host(0);
 }
 
-std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
-                                              const StridedHalfWarpPair& row, unsigned bytes,
-                                              Use use) {
+std::byte* AccessChecks::try_check_global_strided(uint32_t warp, const Inst& in,
+                                                  const StridedHalfWarpPair& row, unsigned bytes,
+                                                  Use use) {
   Memory& memory = *launch_.memory;
   const uint64_t beyond_first = (kWarpSize / 2 - 1) * row.stride;
   const uint64_t low = std::min(row.first[0], row.first[1]),
@@ -207,8 +207,8 @@ std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
     return nullptr;
   recent.site = in.site;
   if (guard_ && (use == Use::write || !guard_->may_read(*a))) {
-    const SerialEquivalenceGuard::AccessingWarp by{{info_.index, epoch_, warp},
-                                                   is_race_free(in.order, use)};
+    const SerialEquivalenceRollback::AccessingWarp by{{info_.index, epoch_, warp},
+                                                      is_race_free(in.order, use)};
     if (use == Use::read)
       guard_->record_strided_read(*a, row, bytes, by);
     else
@@ -227,7 +227,7 @@ std::byte* AccessChecks::check_global_strided(uint32_t warp, const Inst& in,
 void AccessChecks::check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask,
                                 unsigned bytes, Use use) {
   if (cluster_ != nullptr) return check_cluster_shared(warp, in, offset, mask, bytes, use);
-  const SharedMemory::AccessibleRange range = shared_.accessible_range_of(in);
+  const SharedMemory::InstructionAccessBounds range = shared_.accessible_range_of(in);
   const uint64_t size = range.end - range.begin;
   uint64_t high = 0, bits = 0;
   if (mask == kFullMask && size >= bytes) {  // the sign bit shows lanes that are out of bounds
@@ -356,7 +356,7 @@ TrapFacts AccessChecks::facts_of_unwritten_read(uint32_t site, uint32_t warp, in
 // Shared memory
 
 bool AccessChecks::is_in_accessible_shared(const Inst& in, uint64_t offset, unsigned bytes) const {
-  const SharedMemory::AccessibleRange range = shared_.accessible_range_of(in);
+  const SharedMemory::InstructionAccessBounds range = shared_.accessible_range_of(in);
   if (range.begin <= offset && offset <= range.end && offset + bytes <= range.end) return true;
   if (range.end != launch_.own_shared_bytes) return false;
   const bool reserved = launch_.reserves_shared() && offset >= launch_.reserved_at() &&

@@ -1,7 +1,7 @@
 // Checks every memory access: for bounds and alignment, for null, freed and read-only memory, and
 // for reads of memory that was never written. AccessChecks finds a faulty access;
-// KernelFaultReporter raises a trap for it, or reports it to the observers in a launch that keeps
-// going.
+// FaultTrapOrEventRaiser raises a trap for it, or reports it to the observers in a launch that
+// keeps going.
 #pragma once
 
 #include <array>
@@ -25,10 +25,10 @@ namespace lab32::sim {
 
 // Collects the facts of a block's faults. A fault becomes a trap, or an event for the observers in
 // a launch that keeps going.
-class KernelFaultReporter {
+class FaultTrapOrEventRaiser {
  public:
-  KernelFaultReporter(const LaunchContext& launch, const BlockInfo& info,
-                      const EventReporter& reports);
+  FaultTrapOrEventRaiser(const LaunchContext& launch, const BlockInfo& info,
+                         const ObserverNotifier& reports);
 
   // Traps, or reports the fault to the observers. `facts(lane)` describes the fault of a lane.
   void trap_or_report(uint32_t site, uint32_t lanes, FaultEvent::Kind kind,
@@ -49,7 +49,7 @@ class KernelFaultReporter {
  private:
   const LaunchContext& launch_;
   const BlockInfo& info_;
-  const EventReporter& reports_;
+  const ObserverNotifier& reports_;
   // For a launch that continues after faults: for each site a bit per kind of FaultEvent reported.
   std::vector<uint8_t> reported_;
   std::optional<Trap> first_bad_access_, first_uninitialised_;
@@ -61,10 +61,10 @@ struct AccessCheckDependencies {
   const LaunchContext& launch;
   const BlockInfo& info;
   SharedMemory& shared;
-  EventReporter& reports;
-  KernelFaultReporter& faults;
-  std::vector<IssueCountsOfOneInstruction>& tally;
-  SerialEquivalenceGuard::Worker* guard;
+  ObserverNotifier& reports;
+  FaultTrapOrEventRaiser& faults;
+  std::vector<StaticInstructionIssueCounts>& tally;
+  SerialEquivalenceRollback::Worker* guard;
 };
 
 class AccessChecks {
@@ -91,8 +91,8 @@ class AccessChecks {
                           unsigned bytes, Use use, uint8_t operation = 0);
   // As check_global(), for a whole warp with regular addresses. Null: the fast path does not apply
   // and nothing was done.
-  std::byte* check_global_strided(uint32_t warp, const Inst& in, const StridedHalfWarpPair& row,
-                                  unsigned bytes, Use use);
+  std::byte* try_check_global_strided(uint32_t warp, const Inst& in, const StridedHalfWarpPair& row,
+                                      unsigned bytes, Use use);
   void check_shared(uint32_t warp, const Inst& in, uint64_t* offset, uint32_t mask, unsigned bytes,
                     Use use);
 
@@ -131,10 +131,10 @@ class AccessChecks {
   const LaunchContext& launch_;
   const BlockInfo& info_;
   SharedMemory& shared_;
-  EventReporter& reports_;
-  KernelFaultReporter& faults_;
-  std::vector<IssueCountsOfOneInstruction>& tally_;
-  SerialEquivalenceGuard::Worker* const guard_;
+  ObserverNotifier& reports_;
+  FaultTrapOrEventRaiser& faults_;
+  std::vector<StaticInstructionIssueCounts>& tally_;
+  SerialEquivalenceRollback::Worker* const guard_;
   ClusterContext* const cluster_;
   const bool checks_reads_;
   uint32_t epoch_ = 0;      // the number of barriers that the whole block has passed

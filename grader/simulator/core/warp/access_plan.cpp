@@ -27,7 +27,7 @@ const char* space_word_with_blank(std::optional<AccessSpace> space) {
                                          : "local ";
 }
 
-std::string describe_grouping(const AccessWithoutSassMatch& u, const char* why) {
+std::string describe_access_count_mismatch(const AccessWithoutSassMatch& u, const char* why) {
   return fmt::format("PTX has {} such here, the machine code {} ({}): {}", u.in_ptx,
                      u.in_machine_code, u.seen, why);
 }
@@ -70,9 +70,9 @@ std::string describe(const AccessWithoutSassMatch& u) {
       return source_or_ptx_line(u.line, u.ptx_line) +
              " has the same kind of access and no machine instruction either";
     case Reason::copies_differ:
-      return describe_grouping(u, "its instructions differ from copy to copy");
+      return describe_access_count_mismatch(u, "its instructions differ from copy to copy");
     case Reason::no_single_grouping:
-      return describe_grouping(u, "more than one way, or none, to group them");
+      return describe_access_count_mismatch(u, "more than one way, or none, to group them");
     case Reason::jump_table:
       return "the kernel jumps through a table, so its loops are not known";
     case Reason::other_loop:

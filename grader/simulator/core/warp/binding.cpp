@@ -211,7 +211,7 @@ class ReachableFunctionFinder {
     if (g && !g->is_entry) add_function(g);
   }
   // Adds the functions that functions[first] and all later ones name, transitively.
-  void add_callees(size_t first) {
+  void add_callees_from_index(size_t first) {
     for (size_t i = first; i < functions.size(); ++i) {
       const ptx::Function& f = *functions[i];
       for (const ptx::CallInfo& call : f.calls)
@@ -244,7 +244,7 @@ ReachableFunctions find_reachable_functions(const ptx::Module& module,
                                             const ptx::Function& kernel) {
   ReachableFunctionFinder found(module);
   found.add_function(&kernel);
-  found.add_callees(0);
+  found.add_callees_from_index(0);
   ReachableFunctions reach;
   reach.by_name = found.functions.size();
   bool pointers = false;
@@ -256,7 +256,7 @@ ReachableFunctions find_reachable_functions(const ptx::Module& module,
     // A table of function pointers (for virtual functions) may contain any function of the module.
     for (const ptx::Variable& v : module.variables)
       for (const auto& relocation : v.relocations) found.add_function(relocation.symbol);
-    found.add_callees(reach.by_name);
+    found.add_callees_from_index(reach.by_name);
   }
   reach.functions = std::move(found.functions);
   return reach;

@@ -53,8 +53,8 @@ void SharedMemory::reset_for_next_block() {
 }
 
 BlockContext::BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-                           SerialEquivalenceGuard::Worker* guard,
-                           const SuspectWordDetector* suspects, ClusterContext* cluster,
+                           SerialEquivalenceRollback::Worker* guard,
+                           const PossibleRaceDetector* suspects, ClusterContext* cluster,
                            uint32_t rank)
     : launch_(launch),
       checks_reads_(launch.checks_reads()),
@@ -87,7 +87,7 @@ void BlockContext::flush_straight_line_run_counts() {
     }
 }
 
-uint64_t BlockContext::issued_at(uint32_t site) const {
+uint64_t BlockContext::issue_count_of_site(uint32_t site) const {
   const InstructionSite& at = launch_.program->sites[site];
   const std::vector<Inst>& code = launch_.program->functions[at.function].code;
   uint64_t warps = tally_[site].warps;

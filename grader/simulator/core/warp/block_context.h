@@ -26,8 +26,8 @@ class BlockContext {
   const BlockInfo& info() const { return info_; }
   SharedMemory& shared() { return shared_; }
   const SharedMemory& shared() const { return shared_; }
-  EventReporter& reports() { return reports_; }
-  KernelFaultReporter& faults() { return faults_; }
+  ObserverNotifier& reports() { return reports_; }
+  FaultTrapOrEventRaiser& faults() { return faults_; }
   AccessChecks& accesses() { return accesses_; }
   const AccessChecks& accesses() const { return accesses_; }
   // Null: the block is in no cluster.
@@ -44,7 +44,7 @@ class BlockContext {
     return cluster() != nullptr ? cluster()->bulk_copies() : bulk_copies_;
   }
 
-  std::vector<IssueCountsOfOneInstruction>& tally() { return tally_; }
+  std::vector<StaticInstructionIssueCounts>& tally() { return tally_; }
   // For each site: how often the whole run of instructions that begins there (Inst::run) was
   // issued. flush_straight_line_run_counts() adds these counts to tally().
   struct StraightLineIssueCounts {
@@ -53,7 +53,7 @@ class BlockContext {
   std::vector<StraightLineIssueCounts>& runs() { return runs_; }
   void flush_straight_line_run_counts();
   // How often the instruction was issued so far, including in runs.
-  uint64_t issued_at(uint32_t site) const;
+  uint64_t issue_count_of_site(uint32_t site) const;
   // The number of instructions that each warp of the block may issue.
   uint64_t warp_budget() const { return warp_budget_; }
 
@@ -94,7 +94,7 @@ class BlockContext {
   // `suspects`: the words whose accesses observers want; null: none. `cluster`: null: the block is
   // in no cluster.
   BlockContext(const LaunchContext& launch, std::vector<Observer*> observers,
-               SerialEquivalenceGuard::Worker* guard, const SuspectWordDetector* suspects,
+               SerialEquivalenceRollback::Worker* guard, const PossibleRaceDetector* suspects,
                ClusterContext* cluster, uint32_t rank);
   ~BlockContext() = default;
   BlockContext(const BlockContext&) = delete;
@@ -107,11 +107,11 @@ class BlockContext {
 
  private:
   const bool checks_reads_;
-  std::vector<IssueCountsOfOneInstruction> tally_;
+  std::vector<StaticInstructionIssueCounts> tally_;
   std::vector<StraightLineIssueCounts> runs_;
-  EventReporter reports_;
+  ObserverNotifier reports_;
   SharedMemory shared_;
-  KernelFaultReporter faults_;
+  FaultTrapOrEventRaiser faults_;
   AccessChecks accesses_;
   UndefinedOrigins origins_;
   PendingBulkCopies bulk_copies_;

@@ -60,7 +60,8 @@ struct PtxSharedAccessEvent {
   uint32_t mask;
   const uint64_t* address;  // [32] offsets in the shared window
   const std::byte* values;  // stores: lane l's bytes at values + l * 16; null: a load, or not known
-  // For a whole warp whose addresses form a row: replaces `address`, which is then null.
+  // For a whole warp whose addresses have one stride in each half-warp: replaces `address`, which
+  // is then null.
   const StridedHalfWarpPair* row = nullptr;
   // For the end of a copy that an mbarrier counts: the mbarrier's offset plus one. The bytes may
   // not be used before a thread has waited for the mbarrier. 0: the copying thread itself has
@@ -189,7 +190,7 @@ class Observer {
   }
   // Reports an access to another block's shared memory; access() does not include these lanes.
   // `alone`: no lane of the instruction accesses its own block's memory.
-  virtual void remote_access(uint32_t /*warp*/, const IssuedWarpAccess&, bool /*alone*/) {}
+  virtual void remote_shared_access(uint32_t /*warp*/, const IssuedWarpAccess&, bool /*alone*/) {}
   virtual void texel_access(uint32_t /*warp*/, const WarpTexelAccess&) {}
   virtual void bulk_move(uint32_t /*warp*/, const ContiguousBulkMove&) {}
   // All threads of the block passed a block barrier (for named barriers: the lanes in
@@ -256,7 +257,7 @@ class Observer {
 // Issue counts of one instruction, counted in every launch: how often a warp issued it with at
 // least one lane, with how many lanes in total, and how often a branch diverged. The warp loop
 // counts them, because a virtual call for each instruction would cost more than most instructions.
-struct IssueCountsOfOneInstruction {
+struct StaticInstructionIssueCounts {
   uint64_t warps = 0;
   uint64_t lanes = 0;
   uint64_t splits = 0;

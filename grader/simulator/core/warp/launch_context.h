@@ -49,7 +49,7 @@ class LaunchLimitMeter {
     return local_ == 0 || bytes_of_block <= local_;
   }
   // Whether the local memory of all blocks that wait for each other is within the limit.
-  bool allows_local_bytes_of_blocks(uint64_t bytes) const {
+  bool allows_local_bytes_of_residents(uint64_t bytes) const {
     return local_ == 0 || bytes <= kBlocksAtOnce * local_;
   }
   uint64_t most_local_bytes() const { return local_; }

@@ -5,8 +5,8 @@
 
 namespace lab32::sim {
 
-EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
-                             const SuspectWordDetector* suspects)
+ObserverNotifier::ObserverNotifier(const LaunchContext& launch, std::vector<Observer*> observers,
+                                   const PossibleRaceDetector* suspects)
     : launch_(launch), observers_(std::move(observers)), suspects_(suspects) {
   for (Observer* o : observers_) {
     if (o->wants_accesses()) access_observers_.push_back(o);
@@ -20,7 +20,8 @@ EventReporter::EventReporter(const LaunchContext& launch, std::vector<Observer*>
 // whichever words the other lanes access. 8-byte words occupy a pair of banks and are served
 // half-warp by half-warp; in the upper half a lane fails if the lower half has just changed its
 // word.
-static uint32_t lanes_whose_swap_succeeds(const uint64_t* address, unsigned bytes, uint32_t mask) {
+static uint32_t winning_cas_lane_of_each_bank(const uint64_t* address, unsigned bytes,
+                                              uint32_t mask) {
   const uint64_t banks = 128 / bytes;
   const uint32_t halves[2] = {bytes == 8 ? mask & 0xffffu : mask, bytes == 8 ? mask & ~0xffffu : 0};
   uint32_t winners = 0;
@@ -60,19 +61,19 @@ static unsigned element_bytes_of(const ptx::Instruction& in, unsigned bytes) {
   return bytes / (in.has(ptx::Modifier::v4) ? 4 : in.has(ptx::Modifier::v2) ? 2 : 1);
 }
 
-void EventReporter::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
+void ObserverNotifier::access(uint32_t warp, const Inst& in, const WarpAccess& access) {
   if (access.kind != AccessKind::load && access.space != AccessSpace::local)
     stored_[warp] |= access.mask;
   if (access_observers_.empty()) return;
   // A GPU counts accesses to another block's memory separately (mem_dshared).
   const uint32_t remote = access.space == AccessSpace::shared ? access.mask & remote_ : 0;
   const uint32_t own = access.mask & ~remote;
-  if (own != 0) report_lanes(warp, in, access, {own, remote, false});
-  if (remote != 0) report_lanes(warp, in, access, {remote, own, true});
+  if (own != 0) report_lane_subset(warp, in, access, {own, remote, false});
+  if (remote != 0) report_lane_subset(warp, in, access, {remote, own, true});
 }
 
-void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                                 const AccessLaneSubset& part) {
+void ObserverNotifier::report_lane_subset(uint32_t warp, const Inst& in, const WarpAccess& whole,
+                                          const AccessLaneSubset& part) {
   const uint32_t mask = part.mask;
   const uint64_t* const address = whole.address;
   IssuedWarpAccess access;
@@ -92,7 +93,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   auto emit = [&] {
     for (Observer* o : access_observers_) {
       if (part.remote)
-        o->remote_access(warp, access, part.others == 0);
+        o->remote_shared_access(warp, access, part.others == 0);
       else
         o->access(warp, access);
     }
@@ -139,7 +140,7 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
           access.kind = AccessKind::atom;
           emit();
           access.again = true;
-          rest &= ~lanes_whose_swap_succeeds(access.address, issue.bytes, rest);
+          rest &= ~winning_cas_lane_of_each_bank(access.address, issue.bytes, rest);
         }
         access.again = false;
         break;
@@ -162,20 +163,20 @@ void EventReporter::report_lanes(uint32_t warp, const Inst& in, const WarpAccess
   }
 }
 
-void EventReporter::texel_access(uint32_t warp, WarpTexelAccess access) {
+void ObserverNotifier::texel_access(uint32_t warp, WarpTexelAccess access) {
   const AccessPlan& plan = launch_.program->plans[access.site];
   access.ptx_level = plan.unmatched.has_value();
   if (!plan.unmatched && plan.issues.empty()) return;  // ptxas removed the access
   for (Observer* o : access_observers_) o->texel_access(warp, access);
 }
 
-void EventReporter::bulk_move(uint32_t warp, const ContiguousBulkMove& move) {
+void ObserverNotifier::bulk_move(uint32_t warp, const ContiguousBulkMove& move) {
   for (Observer* o : access_observers_) o->bulk_move(warp, move);
 }
 
-void EventReporter::strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind,
-                                             unsigned bytes, uint32_t mask, const uint64_t* address,
-                                             const std::byte* values) {
+void ObserverNotifier::strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind,
+                                                unsigned bytes, uint32_t mask,
+                                                const uint64_t* address, const std::byte* values) {
   StrongOrSuspectAccess access;
   access.suspect = suspects_ == nullptr && kind != AccessKind::load ? mask : 0;
   for (uint32_t r = suspects_ != nullptr ? mask : 0; r; r &= r - 1) {
@@ -198,9 +199,9 @@ void EventReporter::strong_or_suspect_access(uint32_t warp, const Inst& in, Acce
   for (Observer* o : observers_) o->strong_or_suspect_access(warp, access);
 }
 
-void EventReporter::replace_loaded_values(uint32_t warp, const Inst& in, unsigned bytes,
-                                          uint32_t mask, const uint64_t* address,
-                                          std::byte* values) {
+void ObserverNotifier::replace_loaded_values(uint32_t warp, const Inst& in, unsigned bytes,
+                                             uint32_t mask, const uint64_t* address,
+                                             std::byte* values) {
   StrongOrSuspectAccess access;
   access.site = in.site;
   access.kind = AccessKind::load;
@@ -214,36 +215,36 @@ void EventReporter::replace_loaded_values(uint32_t warp, const Inst& in, unsigne
   chooser_->replace_loaded_values(warp, access, values);
 }
 
-void EventReporter::fence(uint32_t warp, const Inst& in, uint32_t mask) {
+void ObserverNotifier::fence(uint32_t warp, const Inst& in, uint32_t mask) {
   for (Observer* o : observers_) o->fence(warp, mask, in.site, in.order);
 }
 
-void EventReporter::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
+void ObserverNotifier::shuffle(uint32_t warp, const ShuffleEvent& shuffle) {
   for (Observer* o : shuffle_observers_) o->shuffle(warp, shuffle);
 }
 
-void EventReporter::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
+void ObserverNotifier::copy_engine_event(uint32_t warp, const CopyEngineEvent& event) {
   for (Observer* o : raw_observers_) o->copy_engine_event(warp, event);
 }
 
-void EventReporter::warp_barrier(uint32_t warp, uint32_t mask) {
+void ObserverNotifier::warp_barrier(uint32_t warp, uint32_t mask) {
   for (Observer* o : observers_) o->warp_barrier(warp, mask);
 }
 
-void EventReporter::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
+void ObserverNotifier::mbarrier_arrive(uint32_t warp, uint32_t mask, uint64_t key, bool completes) {
   for (Observer* o : observers_) o->mbarrier_arrive(warp, mask, key, completes);
 }
 
-void EventReporter::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
+void ObserverNotifier::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   for (Observer* o : observers_) o->mbarrier_wait(warp, mask, key);
 }
 
-void EventReporter::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
-                                   bool completes) {
+void ObserverNotifier::cluster_arrive(uint32_t warp, uint32_t mask, uint64_t phase, bool releases,
+                                      bool completes) {
   for (Observer* o : observers_) o->cluster_arrive(warp, mask, phase, releases, completes);
 }
 
-void EventReporter::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
+void ObserverNotifier::cluster_wait(uint32_t warp, uint32_t mask, uint64_t phase) {
   for (Observer* o : observers_) o->cluster_wait(warp, mask, phase);
 }
 

@@ -1,5 +1,5 @@
-// EventReporter: sends a block's events to those observers that want them. It converts each access
-// to the form in which ptxas issues it (access_plan.h).
+// ObserverNotifier: sends a block's events to those observers that want them. It converts each
+// access to the form in which ptxas issues it (access_plan.h).
 #pragma once
 
 #include <array>
@@ -13,13 +13,13 @@
 
 namespace lab32::sim {
 
-class EventReporter {
+class ObserverNotifier {
  public:
   // `observers`: this host thread's own instances. `suspects`: the words whose accesses observers
-  // want. null: they want none, except that an observer that chooses loaded values gets all but
+  // want. null: they want none, except that an observer that replaces loaded values gets all but
   // plain loads.
-  EventReporter(const LaunchContext& launch, std::vector<Observer*> observers,
-                const SuspectWordDetector* suspects);
+  ObserverNotifier(const LaunchContext& launch, std::vector<Observer*> observers,
+                   const PossibleRaceDetector* suspects);
   // Resets the state for the next block.
   void reset_for_next_block() { stored_ = {}; }
 
@@ -61,7 +61,7 @@ class EventReporter {
   // out.
   void strong_or_suspect_access(uint32_t warp, const Inst& in, AccessKind kind, unsigned bytes,
                                 uint32_t mask, const uint64_t* address, const std::byte* values);
-  // Lets the observer that chooses values replace the values of a strong load.
+  // Lets the observer that replaces loaded values replace the values of a strong load.
   void replace_loaded_values(uint32_t warp, const Inst& in, unsigned bytes, uint32_t mask,
                              const uint64_t* address, std::byte* values);
   void fence(uint32_t warp, const Inst& in, uint32_t mask);
@@ -87,14 +87,14 @@ class EventReporter {
     uint32_t mask, others;
     bool remote;
   };
-  void report_lanes(uint32_t warp, const Inst& in, const WarpAccess& whole,
-                    const AccessLaneSubset& part);
+  void report_lane_subset(uint32_t warp, const Inst& in, const WarpAccess& whole,
+                          const AccessLaneSubset& part);
 
   const LaunchContext& launch_;
   std::vector<Observer*> observers_;
   std::vector<Observer*> access_observers_, raw_observers_, shuffle_observers_;
   Observer* chooser_ = nullptr;  // null: loads return the newest values
-  const SuspectWordDetector* suspects_;
+  const PossibleRaceDetector* suspects_;
   std::array<uint32_t, 32> stored_{};  // by warp
   uint32_t remote_ = 0;
 };

@@ -87,17 +87,18 @@ class SharedMemory {
   }
   // Whether lanes with these first and last addresses access valid, aligned bytes of this block's
   // own memory.
-  bool is_valid_row(const Inst& in, uint64_t first, uint64_t last, unsigned bytes) const {
-    const AccessibleRange own = accessible_range_of(in);
+  bool is_valid_strided_access(const Inst& in, uint64_t first, uint64_t last,
+                               unsigned bytes) const {
+    const InstructionAccessBounds own = accessible_range_of(in);
     return cluster_ == nullptr && first <= last && own.begin <= first && last <= own.end &&
            last + bytes <= own.end && (first & (bytes - 1)) == 0;
   }
   // The offsets that the instruction may access: those of its variable if that is known, else the
   // block's whole shared memory. A GPU checks only the latter, and so does an unchecked launch.
-  struct AccessibleRange {
+  struct InstructionAccessBounds {
     uint64_t begin, end;
   };
-  AccessibleRange accessible_range_of(const Inst& in) const {
+  InstructionAccessBounds accessible_range_of(const Inst& in) const {
     if (!follows_ || in.shared_end == Inst::kAllShared) return {0, launch_.own_shared_bytes};
     return {in.shared_begin, in.shared_end};
   }

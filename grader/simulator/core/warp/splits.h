@@ -37,7 +37,7 @@ struct WarpSplit {
   ReconvergenceJoin* join = nullptr;
   State state = State::ready;
   uint32_t op_mask = 0;  // lanes that execute the instruction at which the split waits
-  uint32_t wanted = 0;   // warp_sync: member mask
+  uint32_t wanted = 0;   // warp_collective: member mask
 };
 
 class WarpSplits {

@@ -152,7 +152,7 @@ std::string describe_access(const TrapFacts& f, const FaultyMemoryAccess& a) {
 }
 
 // Describes a fault in an access to another block's shared memory.
-std::string describe_remote_access(const TrapFacts& f, const FaultyMemoryAccess& a) {
+std::string describe_remote_shared_access(const TrapFacts& f, const FaultyMemoryAccess& a) {
   const std::string elements = element_names_of(a);
   const std::string what =
       elements.empty()
@@ -245,7 +245,7 @@ std::string describe(const TrapFacts& f) {
     case TrapReason::not_own_block:
     case TrapReason::block_not_started:
     case TrapReason::block_may_exit:
-      return describe_remote_access(f, f.access.value_or(FaultyMemoryAccess{}));
+      return describe_remote_shared_access(f, f.access.value_or(FaultyMemoryAccess{}));
     case TrapReason::outside_surface:
       return fmt::format("{} {} a surface at {}; the array has {}", name_of(f.thread),
                          access_verb(f.access.value_or(FaultyMemoryAccess{}).use), f.name, f.cause);

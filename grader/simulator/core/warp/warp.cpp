@@ -114,7 +114,7 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
   const uint64_t limit = block_.warp_budget();
   const uint64_t stop = issued_ + slice;
   polling_.begin_slice(stop);
-  IssueCountsOfOneInstruction* const tally = block_.tally().data();
+  StaticInstructionIssueCounts* const tally = block_.tally().data();
   BlockContext::StraightLineIssueCounts* const runs = block_.runs().data();
 
   for (;;) {
@@ -179,7 +179,7 @@ Warp::RunOutcome Warp::run(uint64_t slice) {
           continue;
         }
       }
-      IssueCountsOfOneInstruction& t = tally[in->site];
+      StaticInstructionIssueCounts& t = tally[in->site];
       ++t.warps;
       t.lanes += static_cast<unsigned>(__builtin_popcount(op_mask));
       ++issued_;

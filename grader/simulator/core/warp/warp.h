@@ -189,7 +189,7 @@ class Warp {
   // Called after a read. False: all bytes are defined.
   bool find_undefined_bytes(AccessSpace space, const uint64_t* address, uint32_t mask,
                             unsigned bytes, UndefinedBitsOfWarpRead* read);
-  bool is_other_8_byte_half_written(AccessSpace space, uint64_t at, unsigned bytes);
+  bool is_other_4_bytes_of_8_written(AccessSpace space, uint64_t at, unsigned bytes);
   FrameUndefinedBits::OfLanes origins_of_undefined_read(const Inst& in,
                                                         const UndefinedBitsOfWarpRead& read,
                                                         unsigned bytes);

@@ -100,7 +100,7 @@ void Warp::call(const Inst& in, uint32_t op_mask) {
 // the instruction again, so this issue does not count.
 void Warp::split_off_lanes(const Inst& in, uint32_t lanes, uint32_t their_pc) {
   WarpSplit& split = current();
-  IssueCountsOfOneInstruction& t = block_.tally()[in.site];
+  StaticInstructionIssueCounts& t = block_.tally()[in.site];
   --t.warps;
   t.lanes -= static_cast<unsigned>(__builtin_popcount(last_op_mask_));
   const uint32_t here = split.pc;

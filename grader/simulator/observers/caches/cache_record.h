@@ -13,8 +13,8 @@
 
 namespace lab32::counters {
 
-// How the caches treat an instruction. CacheObserver gets one for each site of the program.
-struct CachePolicyOfInstruction {
+// How the caches treat an instruction. CacheReplayObserver gets one for each site of the program.
+struct CacheTreatmentOfInstruction {
   bool skips_l1 = false;  // set for .cg, .cv, volatile, and accesses with a scope beyond the block
   bool on_float = false;  // atomics: the operand is a float
   uint8_t group = 0;      // below kLoadGroups: the LoadGroupCacheCounts that counts its loads
@@ -42,7 +42,7 @@ struct CacheLineAccess {
   uint64_t last : 1;    // whether this is the last line of its access
   uint64_t alone : 1;   // whether this is the only line of its access
   uint64_t engine : 1;  // whether the copy engine made the access, which bypasses L1
-  uint64_t group : 5;   // CachePolicyOfInstruction::group
+  uint64_t group : 5;   // CacheTreatmentOfInstruction::group
   // Stores: bytes written to each sector. Atomics: the most lanes on one word of each sector.
   CountPerSector amount;
 };

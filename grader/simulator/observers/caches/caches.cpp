@@ -10,7 +10,7 @@
 
 namespace lab32::counters {
 
-struct CacheObserver::Recorded : RecordedBlockAccesses {};
+struct CacheReplayObserver::Recorded : RecordedBlockAccesses {};
 
 namespace {
 
@@ -18,8 +18,8 @@ using sim::AccessKind;
 
 }  // namespace
 
-struct CacheObserver::Launch {
-  Launch(const CacheHierarchyConfig& shape, std::vector<CachePolicyOfInstruction> uses,
+struct CacheReplayObserver::Launch {
+  Launch(const CacheHierarchyConfig& shape, std::vector<CacheTreatmentOfInstruction> uses,
          const std::optional<L2>& l2)
       : shape(shape),
         uses(std::move(uses)),
@@ -42,13 +42,13 @@ struct CacheObserver::Launch {
   // The turn by which a sector that is requested now has arrived. In a turn, one warp issues one
   // access. A sector has arrived when all `warps` warps have issued one more access and the first
   // one is due again. Turns count from one.
-  uint64_t arrival_turn_of_request(uint32_t multiprocessor, uint64_t warps) const {
+  uint64_t turn_of_sector_arrival(uint32_t multiprocessor, uint64_t warps) const {
     return ((time[multiprocessor] - 1) / warps + 1) * warps + 1;
   }
   // True if the line is being read from device memory to L2.
   bool track_dram_fetch_in_flight(uint64_t line, bool asked_now, uint64_t now, uint64_t arrival);
-  void count_waits_of_completed_load(const CacheLineAccess& access, LoadGroupCacheCounts& group,
-                                     bool first);
+  void count_l2_and_dram_waits(const CacheLineAccess& access, LoadGroupCacheCounts& group,
+                               bool first);
   void look_up(uint32_t multiprocessor, const CacheLineAccess& access, uint64_t warps, bool first);
   void append_pending_store(uint32_t side, const CacheLineAccess& access);
   void flush_pending_stores();
@@ -58,7 +58,7 @@ struct CacheObserver::Launch {
                                        const CacheLineAccess* end);
 
   const CacheHierarchyConfig shape;
-  const std::vector<CachePolicyOfInstruction> uses;
+  const std::vector<CacheTreatmentOfInstruction> uses;
   const std::optional<L2> initial;
 
   std::mutex mutex;
@@ -99,7 +99,7 @@ struct CacheObserver::Launch {
   std::vector<size_t> pending_store_ends;  // end of each store in `pending_stores`
 };
 
-void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
+void CacheReplayObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
   const std::lock_guard<std::mutex> lock(mutex);
   recorded += block->lines;
   dropped += block->dropped;
@@ -116,7 +116,7 @@ void CacheObserver::Launch::add_block(std::unique_ptr<Recorded> block) {
 // host's caches. A lookup needs four of them, each to find the next: the recorded access, the marks
 // of its set in L1, the line's entry in L1, and the set and entry in L2. The turn that is furthest
 // ahead prefetches the first of these, the nearest one the last.
-void CacheObserver::Launch::prefetch_tables_into_host_cache(
+void CacheReplayObserver::Launch::prefetch_tables_into_host_cache(
     const std::vector<RoundRobinAccessReplay>& queues, uint32_t multiprocessor) {
   constexpr uint32_t kAccess = 24, kSet = 16, kLine = 8, kFar = 4;  // multiprocessors ahead
   const auto ahead = [&](uint32_t by) { return (multiprocessor + by) % shape.multiprocessors; };
@@ -131,7 +131,7 @@ void CacheObserver::Launch::prefetch_tables_into_host_cache(
   };
   if (const RoundRobinAccessReplay& t = queues[m]; !t.done()) {
     const CacheLineAccess& access = t.next();
-    const bool there = l1s.probe_and_prefetch_line(l1s.key_of(access.line, m));
+    const bool there = l1s.probe_and_warm_host_cache(l1s.key_of(access.line, m));
     reaches_l2[m] = !there || !is_load(access);
     if (reaches_l2[m]) l2.prefetch_sets_into_host_cache(m % shape.l2.sides, access.line);
   }
@@ -141,22 +141,22 @@ void CacheObserver::Launch::prefetch_tables_into_host_cache(
 }
 
 // Prefetches the table entries of the further lines of an access, which are [next, end).
-void CacheObserver::Launch::prefetch_tables_into_host_cache(uint32_t multiprocessor,
-                                                            const CacheLineAccess* next,
-                                                            const CacheLineAccess* end) {
+void CacheReplayObserver::Launch::prefetch_tables_into_host_cache(uint32_t multiprocessor,
+                                                                  const CacheLineAccess* next,
+                                                                  const CacheLineAccess* end) {
   constexpr std::ptrdiff_t kSet = 8, kLine = 4, kFar = 2;
   const auto key = [&](std::ptrdiff_t by) { return l1s.key_of(next[by].line, multiprocessor); };
   const uint32_t side = multiprocessor % shape.l2.sides;
   const std::ptrdiff_t left = end - next;
   if (left > kSet) l1s.prefetch_set_into_host_cache(key(kSet));
   if (left > kLine) {
-    l1s.probe_and_prefetch_line(key(kLine));
+    l1s.probe_and_warm_host_cache(key(kLine));
     l2.prefetch_sets_into_host_cache(side, next[kLine].line);
   }
   if (left > kFar) l2.prefetch_lines_into_host_cache(side, next[kFar].line);
 }
 
-void CacheObserver::Launch::replay() {
+void CacheReplayObserver::Launch::replay() {
   std::vector<RoundRobinAccessReplay> queues(shape.multiprocessors);
   const auto end = waiting.lower_bound(next + wave());
   for (auto block = waiting.begin(); block != end; ++block)
@@ -183,20 +183,21 @@ void CacheObserver::Launch::replay() {
       static_cast<uint64_t>(std::distance(waiting.begin(), waiting.lower_bound(next + wave())));
 }
 
-bool CacheObserver::Launch::track_dram_fetch_in_flight(uint64_t line, bool asked_now, uint64_t now,
-                                                       uint64_t arrival) {
+bool CacheReplayObserver::Launch::track_dram_fetch_in_flight(uint64_t line, bool asked_now,
+                                                             uint64_t now, uint64_t arrival) {
   DramFetch& fetch = fetches[line % fetches.size()];
   if (asked_now) fetch = {line, arrival};
   return asked_now || (fetch.line == line && now < fetch.arrival);
 }
 
-void CacheObserver::Launch::append_pending_store(uint32_t side, const CacheLineAccess& access) {
+void CacheReplayObserver::Launch::append_pending_store(uint32_t side,
+                                                       const CacheLineAccess& access) {
   pending_stores.push_back(
       {side, access.line, static_cast<uint8_t>(access.sectors), access.amount});
   if (access.last != 0) pending_store_ends.push_back(pending_stores.size());
 }
 
-void CacheObserver::Launch::flush_pending_stores() {
+void CacheReplayObserver::Launch::flush_pending_stores() {
   size_t end = pending_stores.size();
   if (pending_store_ends.size() == 2) {
     const auto second = pending_stores.begin() + static_cast<std::ptrdiff_t>(pending_store_ends[0]);
@@ -222,7 +223,7 @@ void CacheObserver::Launch::flush_pending_stores() {
 }
 
 // Call after each line of a load. Counts the access after its last line.
-void CacheObserver::Launch::count_waits_of_completed_load(const CacheLineAccess& access,
+void CacheReplayObserver::Launch::count_l2_and_dram_waits(const CacheLineAccess& access,
                                                           LoadGroupCacheCounts& group, bool first) {
   if (access.last == 0) return;
   if (first) {
@@ -236,8 +237,8 @@ void CacheObserver::Launch::count_waits_of_completed_load(const CacheLineAccess&
   waits_for_l2 = waits_for_dram = false;
 }
 
-void CacheObserver::Launch::look_up(uint32_t multiprocessor, const CacheLineAccess& access,
-                                    uint64_t warps, bool first) {
+void CacheReplayObserver::Launch::look_up(uint32_t multiprocessor, const CacheLineAccess& access,
+                                          uint64_t warps, bool first) {
   const uint32_t side = multiprocessor % shape.l2.sides;
   const uint64_t line = access.line;
   const auto sectors = static_cast<uint8_t>(access.sectors);
@@ -281,8 +282,8 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const CacheLineAcce
     waits_for_l2 = true;
     waits_for_dram |= track_dram_fetch_in_flight(line, l2.counters().dram_read > read_before,
                                                  time[multiprocessor],
-                                                 arrival_turn_of_request(multiprocessor, warps));
-    count_waits_of_completed_load(access, group, first);
+                                                 turn_of_sector_arrival(multiprocessor, warps));
+    count_l2_and_dram_waits(access, group, first);
     return;
   }
   if (at == nullptr) at = &l1s.insert(key, evicted);
@@ -296,37 +297,39 @@ void CacheObserver::Launch::look_up(uint32_t multiprocessor, const CacheLineAcce
     waits_for_l2 |= hits > 0;
     waits_for_dram |= hits > 0 && at->from_dram;
   }
-  if (missing == 0) return count_waits_of_completed_load(access, group, first);
+  if (missing == 0) return count_l2_and_dram_waits(access, group, first);
   waits_for_l2 = true;
-  at->arrival = static_cast<uint32_t>(arrival_turn_of_request(multiprocessor, warps));
+  at->arrival = static_cast<uint32_t>(turn_of_sector_arrival(multiprocessor, warps));
   fills[access.group] += asked - hits;
   l2.read(side, line, missing);
   at->from_dram = track_dram_fetch_in_flight(line, l2.counters().dram_read > read_before,
                                              time[multiprocessor], at->arrival);
   waits_for_dram |= at->from_dram;
   at->valid |= missing;
-  count_waits_of_completed_load(access, group, first);
+  count_l2_and_dram_waits(access, group, first);
 }
 
-CacheObserver::CacheObserver(const CacheHierarchyConfig& shape,
-                             std::vector<CachePolicyOfInstruction> uses, std::optional<L2> l2)
+CacheReplayObserver::CacheReplayObserver(const CacheHierarchyConfig& shape,
+                                         std::vector<CacheTreatmentOfInstruction> uses,
+                                         std::optional<L2> l2)
     : launch_(std::make_shared<Launch>(shape, std::move(uses), l2)) {}
 
-CacheObserver::CacheObserver(std::shared_ptr<Launch> launch) : launch_(std::move(launch)) {}
+CacheReplayObserver::CacheReplayObserver(std::shared_ptr<Launch> launch)
+    : launch_(std::move(launch)) {}
 
-CacheObserver::~CacheObserver() = default;
+CacheReplayObserver::~CacheReplayObserver() = default;
 
-std::unique_ptr<sim::Observer> CacheObserver::fork() const {
+std::unique_ptr<sim::Observer> CacheReplayObserver::fork() const {
   if (launch_->started && launch_.use_count() == 1)
     launch_ = std::make_shared<Launch>(launch_->shape, launch_->uses, launch_->initial);
-  return std::unique_ptr<CacheObserver>(new CacheObserver(launch_));
+  return std::unique_ptr<CacheReplayObserver>(new CacheReplayObserver(launch_));
 }
 
-void CacheObserver::merge(sim::Observer& other) {
-  launch_ = static_cast<CacheObserver&>(other).launch_;
+void CacheReplayObserver::merge(sim::Observer& other) {
+  launch_ = static_cast<CacheReplayObserver&>(other).launch_;
 }
 
-void CacheObserver::block_begin(const sim::BlockInfo& block) {
+void CacheReplayObserver::block_begin(const sim::BlockInfo& block) {
   {
     const std::lock_guard<std::mutex> lock(launch_->mutex);
     launch_->started = true;
@@ -336,10 +339,11 @@ void CacheObserver::block_begin(const sim::BlockInfo& block) {
   block_->warps.resize((block.threads + kWarpSize - 1) / kWarpSize);
 }
 
-void CacheObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
+void CacheReplayObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
   if (access.space != sim::AccessSpace::global || access.mask == 0) return;
-  const CachePolicyOfInstruction use =
-      access.site < launch_->uses.size() ? launch_->uses[access.site] : CachePolicyOfInstruction{};
+  const CacheTreatmentOfInstruction use = access.site < launch_->uses.size()
+                                              ? launch_->uses[access.site]
+                                              : CacheTreatmentOfInstruction{};
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
   append_lines(access, use.skips_l1, use.on_float, accesses, use.group);
@@ -350,8 +354,8 @@ void CacheObserver::access(uint32_t warp, const sim::IssuedWarpAccess& access) {
 }
 
 // Drops the accesses that exceed the block's share of the record.
-void CacheObserver::drop_if_block_share_is_full(std::vector<CacheLineAccess>& accesses,
-                                                size_t before) {
+void CacheReplayObserver::drop_if_block_share_is_full(std::vector<CacheLineAccess>& accesses,
+                                                      size_t before) {
   const uint64_t lines = accesses.size() - before;
   if (block_->lines + lines >
       std::max<uint64_t>(launch_->shape.accesses_recorded / launch_->wave(), 64)) {
@@ -362,8 +366,8 @@ void CacheObserver::drop_if_block_share_is_full(std::vector<CacheLineAccess>& ac
   }
 }
 
-void CacheObserver::texel_access(uint32_t warp, const sim::WarpTexelAccess& access) {
-  const TexelRequestSectors requests = texel_request_sectors(access);
+void CacheReplayObserver::texel_access(uint32_t warp, const sim::WarpTexelAccess& access) {
+  const TexelSectorAddresses requests = texel_sector_addresses(access);
   if (!requests.known) return;
   const bool stores = access.kind == sim::WarpTexelAccess::Kind::store;
   auto& accesses = block_->warps[warp];
@@ -377,7 +381,7 @@ void CacheObserver::texel_access(uint32_t warp, const sim::WarpTexelAccess& acce
   drop_if_block_share_is_full(accesses, before);
 }
 
-void CacheObserver::bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) {
+void CacheReplayObserver::bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) {
   if (!bulk_sectors(move).known) return;
   auto& accesses = block_->warps[warp];
   const size_t before = accesses.size();
@@ -386,9 +390,9 @@ void CacheObserver::bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move
   drop_if_block_share_is_full(accesses, before);
 }
 
-void CacheObserver::block_end() { launch_->add_block(std::move(block_)); }
+void CacheReplayObserver::block_end() { launch_->add_block(std::move(block_)); }
 
-CacheCounters CacheObserver::counters() {
+CacheCounters CacheReplayObserver::counters() {
   Launch& launch = *launch_;
   while (!launch.waiting.empty()) launch.replay();
   CacheCounters c = launch.l2.counters();
@@ -410,8 +414,8 @@ CacheCounters CacheObserver::counters() {
   return c;
 }
 
-std::array<LoadGroupCacheCounts, kLoadGroups> CacheObserver::load_counts_by_instruction_group()
-    const {
+std::array<LoadGroupCacheCounts, kLoadGroups>
+CacheReplayObserver::load_counts_by_instruction_group() const {
   std::array<LoadGroupCacheCounts, kLoadGroups> groups = launch_->groups;
   for (size_t g = 0; g < kLoadGroups; ++g)
     groups[g].cycles += static_cast<uint64_t>(static_cast<double>(launch_->fills[g]) /
@@ -419,13 +423,13 @@ std::array<LoadGroupCacheCounts, kLoadGroups> CacheObserver::load_counts_by_inst
   return groups;
 }
 
-double CacheObserver::busiest_slice_atomic_work() const {
+double CacheReplayObserver::busiest_slice_atomic_work() const {
   const uint64_t all = launch_->recorded + launch_->dropped;
   if (launch_->recorded == 0) return 0;
   return launch_->l2.busiest_slice_atomic_work() * static_cast<double>(all) /
          static_cast<double>(launch_->recorded);
 }
 
-L2 CacheObserver::take_l2() { return std::move(launch_->l2); }
+L2 CacheReplayObserver::take_l2() { return std::move(launch_->l2); }
 
 }  // namespace lab32::counters

@@ -39,13 +39,13 @@ struct CacheHierarchyConfig {
 
 struct CacheLineAccess;
 
-class CacheObserver : public sim::Observer {
+class CacheReplayObserver : public sim::Observer {
  public:
   // `l2`: the state that an earlier launch has left; without it L2 starts empty. L1 always starts
   // empty.
-  CacheObserver(const CacheHierarchyConfig& shape, std::vector<CachePolicyOfInstruction> uses,
-                std::optional<L2> l2);
-  ~CacheObserver() override;
+  CacheReplayObserver(const CacheHierarchyConfig& shape,
+                      std::vector<CacheTreatmentOfInstruction> uses, std::optional<L2> l2);
+  ~CacheReplayObserver() override;
 
   std::unique_ptr<sim::Observer> fork() const override;
   void merge(sim::Observer& other) override;
@@ -68,7 +68,7 @@ class CacheObserver : public sim::Observer {
   struct Launch;  // state that the forks of one run share
   struct Recorded;
 
-  explicit CacheObserver(std::shared_ptr<Launch> launch);
+  explicit CacheReplayObserver(std::shared_ptr<Launch> launch);
   void drop_if_block_share_is_full(std::vector<CacheLineAccess>& accesses, size_t before);
 
   // Shared with the forks. The simulator runs a launch a second time, in order, if it must. The

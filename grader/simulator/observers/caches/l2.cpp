@@ -80,7 +80,7 @@ void CacheSets::prefetch_set_into_host_cache(const LineKey& key) const {
   prefetch_into_host_cache(slots(key.set));
 }
 
-bool CacheSets::probe_and_prefetch_line(const LineKey& key) {
+bool CacheSets::probe_and_warm_host_cache(const LineKey& key) {
   const std::optional<uint32_t> place = find_place_with_mark(
       marks(key.set), heads_[key.set].used, key.mark, [](uint32_t) { return true; });
   if (place)
@@ -193,8 +193,8 @@ void L2::prefetch_sets_into_host_cache(uint32_t side, uint64_t line) {
 
 void L2::prefetch_lines_into_host_cache(uint32_t side, uint64_t line) {
   const uint32_t at_home = home_side(line);
-  sides_.probe_and_prefetch_line(sides_.key_of(line, at_home));
-  if (side != at_home) sides_.probe_and_prefetch_line(sides_.key_of(line, side));
+  sides_.probe_and_warm_host_cache(sides_.key_of(line, at_home));
+  if (side != at_home) sides_.probe_and_warm_host_cache(sides_.key_of(line, side));
 }
 
 size_t L2::slice_of(uint64_t line) const {

@@ -70,9 +70,9 @@ class CacheSets {
   // Returns the line without changing the LRU order.
   CachedLine* peek(const LineKey& key);
   // Prefetch what find_and_touch() and insert() will read: the order of the set, then the line or
-  // its future place. probe_and_prefetch_line() returns whether the line is probably present.
+  // its future place. probe_and_warm_host_cache() returns whether the line is probably present.
   void prefetch_set_into_host_cache(const LineKey& key) const;
-  bool probe_and_prefetch_line(const LineKey& key);
+  bool probe_and_warm_host_cache(const LineKey& key);
   // Inserts an absent line with no sector valid. `evicted` is the evicted line, if any.
   CachedLine& insert(const LineKey& key, std::optional<CachedLine>& evicted);
   // Evicts lines until `sectors` more sectors of a present line fit, if tags share bytes.

@@ -26,7 +26,8 @@ bool ClusterAccessCheck::is_ordered_before_thread_of_block(const HappensBefore& 
 }
 
 sim::TrapFacts ClusterAccessCheck::trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane,
-                                              uint32_t owner, const RemoteAccess& remote) const {
+                                              uint32_t owner,
+                                              const RemoteSharedAccess& remote) const {
   const sim::BlockInfo& own = blocks_[rank_of_warp(warp)];
   const uint32_t thread = warp % warps_ * 32 + lane;
   sim::TrapFacts facts;
@@ -56,8 +57,8 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
       if (access.address[__builtin_ctz(r)] / stride_ == owner) lanes |= r & (~r + 1);
     left &= ~lanes;
     if (owner == rank || owner >= blocks_count_) continue;
-    const RemoteAccess now{order.stamp(warp), lanes, access.address[lane] % stride_, access.bytes,
-                           sim::access_use_of(access.kind)};
+    const RemoteSharedAccess now{order.stamp(warp), lanes, access.address[lane] % stride_,
+                                 access.bytes, sim::access_use_of(access.kind)};
     // A thread that is ordered after any action of a thread of the block is ordered after the
     // block's start.
     uint32_t& after = after_start_[{warp, owner}];
@@ -71,17 +72,18 @@ void ClusterAccessCheck::access(const HappensBefore& order, uint32_t warp,
     }
     if (early != 0) {
       const auto first = static_cast<uint32_t>(__builtin_ctz(early));
-      RemoteAccess example = now;
+      RemoteSharedAccess example = now;
       example.offset = access.address[first] % stride_;
       errors_before_start_.push_back(
           {access.site, early,
            trap_facts(sim::TrapReason::block_not_started, warp, first, owner, example)});
     }
     // Only a lane's last access by this instruction is kept.
-    std::vector<RemoteAccess>& before = remote_[{owner, warp, access.site}];
-    before.erase(std::remove_if(before.begin(), before.end(),
-                                [&](const RemoteAccess& r) { return (r.lanes & ~lanes) == 0; }),
-                 before.end());
+    std::vector<RemoteSharedAccess>& before = remote_[{owner, warp, access.site}];
+    before.erase(
+        std::remove_if(before.begin(), before.end(),
+                       [&](const RemoteSharedAccess& r) { return (r.lanes & ~lanes) == 0; }),
+        before.end());
     before.push_back(now);
   }
 }
@@ -92,7 +94,7 @@ std::vector<ClusterAccessCheck::LifetimeError> ClusterAccessCheck::end_block(
   for (auto at = remote_.lower_bound({rank, 0, 0});
        at != remote_.end() && std::get<0>(at->first) == rank; ++at) {
     const auto& [owner, warp, site] = at->first;
-    for (const RemoteAccess& remote : at->second) {
+    for (const RemoteSharedAccess& remote : at->second) {
       uint32_t late = 0;
       for (uint32_t r = remote.lanes; r != 0; r &= r - 1)
         if (!is_ordered_before_thread_of_block(

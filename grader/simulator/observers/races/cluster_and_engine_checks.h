@@ -53,7 +53,7 @@ class ClusterAccessCheck {
   void make_block_relative(Hazard& hazard) const;
 
  private:
-  struct RemoteAccess {
+  struct RemoteSharedAccess {
     uint32_t stamp, lanes;
     uint64_t offset;
     uint8_t bytes;
@@ -61,7 +61,7 @@ class ClusterAccessCheck {
   };
   uint32_t rank_of_warp(uint32_t warp) const { return warp / warps_; }
   sim::TrapFacts trap_facts(sim::TrapReason reason, uint32_t warp, uint32_t lane, uint32_t owner,
-                            const RemoteAccess& remote) const;
+                            const RemoteSharedAccess& remote) const;
   // True if the access is ordered before what some thread of the block does now.
   bool is_ordered_before_thread_of_block(const HappensBefore& order, uint32_t rank, uint32_t thread,
                                          uint32_t stamp) const;
@@ -73,7 +73,7 @@ class ClusterAccessCheck {
   // By warp and owner: lanes that are ordered after the owner's start.
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> after_start_;
   // By owner, warp and site.
-  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<RemoteAccess>> remote_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<RemoteSharedAccess>> remote_;
   std::vector<LifetimeError> errors_before_start_;
 };
 

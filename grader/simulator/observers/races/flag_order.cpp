@@ -12,7 +12,7 @@ void FlagSyncTracker::clear() {
   released_.clear();
 }
 
-void FlagSyncTracker::acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane) {
+void FlagSyncTracker::acquire_pending(ThreadFenceViews& own, uint32_t warp, uint32_t lane) {
   if (own.pending == nullptr) return;
   order_.acquire(own.pending, warp, 1u << lane);
   own.pending = nullptr;
@@ -21,7 +21,7 @@ void FlagSyncTracker::acquire_pending(ThreadState& own, uint32_t warp, uint32_t 
 // Adds to the token what the thread has fenced, so that a thread that observes its write is ordered
 // after that.
 void FlagSyncTracker::publish_fenced(HappensBefore::Token& to, uint32_t thread,
-                                     const ThreadState& from) {
+                                     const ThreadFenceViews& from) {
   if (from.published != nullptr) order_.merge(to, *from.published);
   if (from.fenced) order_.merge(to, thread, *from.fenced);
 }
@@ -47,18 +47,18 @@ void FlagSyncTracker::join_threads_at_barrier(const uint32_t* lane_mask_of_warp,
 void FlagSyncTracker::fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order) {
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    ThreadState& own = threads_[warp * 32 + lane];
+    ThreadFenceViews& own = threads_[warp * 32 + lane];
     if (order.acquire) acquire_pending(own, warp, lane);
     if (order.release) own.fenced = order_.advance_clock_and_take_view(warp * 32 + lane);
   }
 }
 
-void FlagSyncTracker::strong_access(uint32_t warp, uint32_t lane, uint64_t offset, Kind kind,
-                                    const ptx::MemoryOrder& order) {
+void FlagSyncTracker::order_by_strong_access(uint32_t warp, uint32_t lane, uint64_t offset,
+                                             Kind kind, const ptx::MemoryOrder& order) {
   const uint32_t thread = warp * 32 + lane;
   auto word = released_.find(offset);
   if ((kind == Kind::load || kind == Kind::atom) && word != released_.end()) {
-    ThreadState& own = threads_[thread];
+    ThreadFenceViews& own = threads_[thread];
     order_.merge(own.pending, *word->second);
     if (order.acquire) acquire_pending(own, warp, lane);
   }

@@ -27,20 +27,21 @@ class FlagSyncTracker {
   void join_threads_at_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps);
   void fence(uint32_t warp, uint32_t mask, const ptx::MemoryOrder& order);
   // A strong access of a lane to the word at `offset`.
-  void strong_access(uint32_t warp, uint32_t lane, uint64_t offset, sim::AccessKind kind,
-                     const ptx::MemoryOrder& order);
+  void order_by_strong_access(uint32_t warp, uint32_t lane, uint64_t offset, sim::AccessKind kind,
+                              const ptx::MemoryOrder& order);
 
  private:
-  struct ThreadState {
-    std::optional<HappensBefore::OrderView> fenced;  // the thread's view at its last fence
+  struct ThreadFenceViews {
+    std::optional<HappensBefore::ThreadClockSnapshot>
+        fenced;                      // the thread's view at its last fence
     HappensBefore::Token published;  // views that others fenced before it synchronised with them
     HappensBefore::Token pending;    // observed, but not yet fenced
   };
-  void publish_fenced(HappensBefore::Token& to, uint32_t thread, const ThreadState& from);
-  void acquire_pending(ThreadState& own, uint32_t warp, uint32_t lane);
+  void publish_fenced(HappensBefore::Token& to, uint32_t thread, const ThreadFenceViews& from);
+  void acquire_pending(ThreadFenceViews& own, uint32_t warp, uint32_t lane);
 
   HappensBefore& order_;
-  std::unordered_map<uint32_t, ThreadState> threads_;
+  std::unordered_map<uint32_t, ThreadFenceViews> threads_;
   std::unordered_map<uint64_t, HappensBefore::Token> released_;  // by offset
 };
 

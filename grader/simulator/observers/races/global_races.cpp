@@ -16,7 +16,7 @@ bool writes(Kind kind) { return kind != Kind::load; }
 // How far apart two threads are. An example between blocks is preferred, then one between warps,
 // because whatever orders these also orders closer threads.
 constexpr int kBetweenBlocks = 2;
-int scope_distance(const GridThread& a, const GridThread& b) {
+int warp_block_distance(const GridThread& a, const GridThread& b) {
   return a.block != b.block ? kBetweenBlocks : a.thread / 32 != b.thread / 32 ? 1 : 0;
 }
 
@@ -69,7 +69,7 @@ void GlobalMemoryRaceObserver::strong_or_suspect_access(uint32_t warp,
             now, word,
             access.values == nullptr ? nullptr : access.values + lane * 16 + (first - at));
       }
-    if (now.strong) causality().strong_access(now.by, at, access.kind, access.order);
+    if (now.strong) causality().order_by_strong_access(now.by, at, access.kind, access.order);
   }
 }
 
@@ -181,11 +181,11 @@ void GlobalMemoryRaceObserver::record_access(const AccessRecord& now, uint64_t a
   const auto is_counted = [&](const AccessRecord& before) {
     return counted != nullptr && counted->earlier.site == before.site &&
            counted->earlier.kind == before.kind &&
-           scope_distance(before.by, now.by) <=
-               scope_distance(counted->earlier.by, counted->later.by);
+           warp_block_distance(before.by, now.by) <=
+               warp_block_distance(counted->earlier.by, counted->later.by);
   };
   const auto is_best_example = [](const Race& race) {
-    return scope_distance(race.earlier.by, race.later.by) == kBetweenBlocks;
+    return warp_block_distance(race.earlier.by, race.later.by) == kBetweenBlocks;
   };
   const auto compare_with = [&](const EarlierAccesses& owners) {
     for (const AccessRecord& before : owners.records) {
@@ -228,7 +228,8 @@ const GlobalMemoryRaceObserver::Race& GlobalMemoryRaceObserver::report(const Acc
   Race& race = state_->races[{same_value, before.site, now.site}];
   const bool first = race.count == 0;
   if (std::exchange(race.last, state_->accesses) != state_->accesses) ++race.count;
-  if (!first && scope_distance(before.by, now.by) <= scope_distance(race.earlier.by, race.later.by))
+  if (!first &&
+      warp_block_distance(before.by, now.by) <= warp_block_distance(race.earlier.by, race.later.by))
     return race;
   race.earlier = before;
   race.later = now;
@@ -261,8 +262,8 @@ std::vector<Finding> GlobalMemoryRaceObserver::findings(const PositionOf& positi
     return at ? std::pair{at->file, at->line} : std::pair{std::string(), 0};
   };
   const auto is_better = [](const Race& a, const Race& b) {
-    const int of_a = scope_distance(a.earlier.by, a.later.by),
-              of_b = scope_distance(b.earlier.by, b.later.by);
+    const int of_a = warp_block_distance(a.earlier.by, a.later.by),
+              of_b = warp_block_distance(b.earlier.by, b.later.by);
     return of_a != of_b ? of_a > of_b : a.later.sequence < b.later.sequence;
   };
   const auto lines_of = [&](const RaceKey& key) {

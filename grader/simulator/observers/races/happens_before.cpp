@@ -109,7 +109,7 @@ void HappensBefore::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   acquire(mbarriers_[key].previous, warp, mask);
 }
 
-HappensBefore::OrderView HappensBefore::advance_clock_and_take_view(uint32_t thread) {
+HappensBefore::ThreadClockSnapshot HappensBefore::advance_clock_and_take_view(uint32_t thread) {
   WarpClock& warp = warps_[thread / 32];
   warp.stamp = ++clock_;
   return {block_floor_, warp.floor, clock_, vectors_in_use_ ? vector_[thread] : nullptr};
@@ -125,7 +125,7 @@ void HappensBefore::merge(Token& to, const Vector& from) const {
   to = std::move(joined);
 }
 
-void HappensBefore::merge(Token& to, uint32_t thread, const OrderView& view) const {
+void HappensBefore::merge(Token& to, uint32_t thread, const ThreadClockSnapshot& view) const {
   // Views of a thread only grow, so the token may have this one already.
   if (to != nullptr && (*to)[thread] >= view.own) return;
   Vector known(threads_, view.block_floor);
@@ -160,7 +160,8 @@ struct Causality::ReleaseLog {
   std::unordered_map<uint64_t, OfThread> of_block;
   // prefixes that were acquired from other blocks before a release
   std::map<PassedOnReleaseLogKey, PassedOnReleaseLog> forwarded;
-  std::map<std::pair<uint64_t, uint32_t>, AppendedReleaseVersions> appended;  // by block and thread
+  std::map<std::pair<uint64_t, uint32_t>, LastAppendVersionsOfThread>
+      appended;  // by block and thread
 };
 
 bool Causality::Release::covers(uint32_t thread, uint32_t stamp) const {
@@ -295,16 +296,16 @@ void Causality::arrive_across_blocks(uint64_t block, uint32_t warp, uint32_t mas
   order.strong = true;
   order.release = releases;
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
-                  sim::AccessKind::red, order);
+    order_by_strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+                           sim::AccessKind::red, order);
 }
 
 void Causality::wait_across_blocks(uint64_t block, uint32_t warp, uint32_t mask, uint64_t key) {
   ptx::MemoryOrder order;
   order.strong = order.acquire = true;
   for (uint32_t left = mask; left != 0; left &= left - 1)
-    strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
-                  sim::AccessKind::load, order);
+    order_by_strong_access({block, warp * 32 + static_cast<uint32_t>(__builtin_ctz(left))}, key,
+                           sim::AccessKind::load, order);
 }
 
 uint32_t Causality::stamp(GridThread thread) const {
@@ -389,8 +390,8 @@ void Causality::observe_releases(GridThread actor, LogPrefix releases,
   add(order.acquire ? own.known : own.pending, releases);
 }
 
-void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKind kind,
-                              const ptx::MemoryOrder& order) {
+void Causality::order_by_strong_access(GridThread actor, uint64_t address, sim::AccessKind kind,
+                                       const ptx::MemoryOrder& order) {
   using Kind = sim::AccessKind;
   if (kind == Kind::load || kind == Kind::atom)
     observe_releases(actor, releases_at(address), order);
@@ -410,7 +411,7 @@ void Causality::strong_access(GridThread actor, uint64_t address, sim::AccessKin
   if (to == nullptr || kind == Kind::store) to = new_release_log();
   if (order.release) append(*to, release_of(block, own, actor, block_only), block_only);
   // A thread that polls by atomic updates usually has nothing new to append.
-  const AppendedReleaseVersions now{own.version, block.common.version, block_only};
+  const LastAppendVersionsOfThread now{own.version, block.common.version, block_only};
   const auto [before, first] = to->appended.emplace(std::pair{actor.block, actor.thread}, now);
   if (!first) {
     if (before->second.own == now.own && before->second.all == now.all &&

@@ -53,15 +53,15 @@ class HappensBefore {
 
   // The accesses of its block that a thread is ordered after now. Later accesses of its warp have
   // larger stamps.
-  struct OrderView {
+  struct ThreadClockSnapshot {
     uint32_t block_floor = 0, warp_floor = 0;
     uint32_t own = 0;  // greater than the stamps of the thread's own accesses so far
     Token vector;
   };
-  OrderView advance_clock_and_take_view(uint32_t thread);
+  ThreadClockSnapshot advance_clock_and_take_view(uint32_t thread);
   // Adds to a token what another token has, or the accesses up to a view of the thread.
   void merge(Token& to, const Vector& from) const;
-  void merge(Token& to, uint32_t thread, const OrderView& view) const;
+  void merge(Token& to, uint32_t thread, const ThreadClockSnapshot& view) const;
 
   bool is_whole_warp(uint32_t warp, uint32_t mask) const;
   uint32_t block_start() const { return block_start_; }
@@ -131,8 +131,8 @@ class Causality {
   void fence(GridThread thread, const ptx::MemoryOrder& order);
   // A strong access of a thread, in the order of the run. It determines what the thread observes at
   // `address` and what later accesses observe of the thread.
-  void strong_access(GridThread thread, uint64_t address, sim::AccessKind kind,
-                     const ptx::MemoryOrder& order);
+  void order_by_strong_access(GridThread thread, uint64_t address, sim::AccessKind kind,
+                              const ptx::MemoryOrder& order);
 
   // The releases at an address in modification order. A thread that observes the n-th value is
   // ordered after all releases up to it.
@@ -147,7 +147,7 @@ class Causality {
   };
   // The releases that a strong load of the word's present value observes. A load that returns this
   // value later, although the word has changed, calls observe_releases() instead of
-  // strong_access().
+  // order_by_strong_access().
   LogPrefix releases_at(uint64_t address) const;
   void observe_releases(GridThread thread, LogPrefix releases, const ptx::MemoryOrder& order);
 
@@ -162,7 +162,7 @@ class Causality {
   struct Release {
     uint64_t id = 0;  // unique
     GridThread by;
-    HappensBefore::OrderView view;
+    HappensBefore::ThreadClockSnapshot view;
     std::shared_ptr<const Knowledge> known;  // null: nothing
     bool block_only = false;
     bool covers(uint32_t thread, uint32_t stamp) const;
@@ -176,7 +176,7 @@ class Causality {
   // log and whether at block scope.
   using PassedOnReleaseLogKey = std::tuple<uint64_t, bool, const ReleaseLog*, uint64_t, bool>;
   // The last append of a thread: the `version` of its own published releases and of its block's.
-  struct AppendedReleaseVersions {
+  struct LastAppendVersionsOfThread {
     uint64_t own = 0, all = 0;
     bool block_only = false;
   };

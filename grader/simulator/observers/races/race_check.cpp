@@ -144,14 +144,14 @@ void RaceCheck::apply_order_of_strong_access(uint32_t warp,
   if (!order.strong) return;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    flags_.strong_access(warp, lane, access.address[lane], access.kind, order);
+    flags_.order_by_strong_access(warp, lane, access.address[lane], access.kind, order);
   }
 }
 
 // Finds races of volatile stores with strong accesses.
 void RaceCheck::check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
                                       bool same_value) {
-  const ShadowRecord& own = v.record;
+  const WarpCellAccessRecord& own = v.record;
   const ptx::MemoryOrder& order = orders_[own.site];
   VolatileStoreRaceCheck::Access now;
   now.stamp = own.stamp;
@@ -165,8 +165,8 @@ void RaceCheck::check_volatile_stores(const CurrentAccess& v, uint32_t lanes, ui
     now.thread = own.warp * 32u + lane;
     for (const VolatileStoreRaceCheck::Access& before :
          volatile_.add_and_find_races(order_, cell, now)) {
-      const ShadowRecord record(before.stamp, before.site, before.thread / 32, before.use,
-                                before.bytes);
+      const WarpCellAccessRecord record(before.stamp, before.site, before.thread / 32, before.use,
+                                        before.bytes);
       report_race(v, lane, cell, record, 1u << before.thread % 32, same_value,
                   Hazard::Cause::is_volatile);
     }
@@ -190,7 +190,7 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
 [[gnu::always_inline]] inline bool RaceCheck::check_fast(const CurrentAccess& v, uint32_t lanes,
                                                          Cell& c) {
   const uint32_t count = c.records;
-  const ShadowRecord& sole = c.record[0];
+  const WarpCellAccessRecord& sole = c.record[0];
   if (count == 1 && sole.mask == lanes && sole.stamp == v.record.stamp &&
       sole.warp == v.record.warp && races_with_same_accesses(sole, v.record)) {
     return (lanes & (lanes - 1)) == 0 || sole.use == Use::read;
@@ -198,9 +198,9 @@ void RaceCheck::mbarrier_wait(uint32_t warp, uint32_t mask, uint64_t key) {
   if (count > Cell::kInline) return false;
   uint32_t covered = 0, other_warp = 0xffff;
   bool two_others = false;
-  ShadowRecord* extend = nullptr;
-  ShadowRecord* outdated = nullptr;
-  for (ShadowRecord* r = c.record; r != c.record + count; ++r) {
+  WarpCellAccessRecord* extend = nullptr;
+  WarpCellAccessRecord* outdated = nullptr;
+  for (WarpCellAccessRecord* r = c.record; r != c.record + count; ++r) {
     const bool own_warp = r->warp == v.record.warp;
     if (races_if_unordered(*r, v.record)) {
       const bool own_lane = r->mask == lanes && (lanes & (lanes - 1)) == 0;
@@ -242,7 +242,7 @@ void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccessEvent& access) {
   }
   const Use use = sim::access_use_of(access.kind);
   CurrentAccess v{&access, order_.warp_floor(warp),
-                  ShadowRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
+                  WarpCellAccessRecord(order_.stamp(warp), access.site, warp, use, access.bytes)};
   const bool strong = !orders_.empty() && orders_[access.site].strong;
   v.record.strong |= strong;
   const uint32_t block_floor = order_.block_floor(), block_start = order_.block_start();
@@ -273,7 +273,7 @@ void RaceCheck::access(uint32_t warp, const sim::PtxSharedAccessEvent& access) {
       if (!copies_.empty() && !copying_ && report_unawaited_copy(v, lanes, cell)) continue;
       const uint32_t stored = stores ? read_stored_value(value, granule) : 0;
       if (use != Use::write && c.written < block_start) {
-        check_races_on_unstored_cell(v, lanes, cell);
+        check_races_on_unwritten_cell(v, lanes, cell);
         // A barrier of the block orders all recorded accesses before this one.
       } else if (c.newest < block_floor) {
         c.record[0] = v.record;
@@ -304,8 +304,8 @@ void RaceCheck::check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cel
   }
 }
 
-void RaceCheck::check_races_on_unstored_cell(const CurrentAccess& v, uint32_t lanes,
-                                             uint64_t cell) {
+void RaceCheck::check_races_on_unwritten_cell(const CurrentAccess& v, uint32_t lanes,
+                                              uint64_t cell) {
   Cell& c = shadow_[cell];
   if (c.newest < order_.block_floor()) c.records = 0;
   check_lanes(v, lanes, cell, false);
@@ -317,13 +317,13 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
   Cell& c = shadow_[cell];
   const uint32_t bit = 1u << lane, count = c.records;
   const bool written = c.written >= order_.block_start();
-  ShadowRecord* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
-  ShadowRecord* extend = nullptr;  // the record of this instruction
+  WarpCellAccessRecord* const spill = count > Cell::kInline ? shadow_.spill(cell) : nullptr;
+  WarpCellAccessRecord* extend = nullptr;  // the record of this instruction
   // A record that can be replaced: whatever races with it races with the newer access, too.
-  ShadowRecord* outdated = nullptr;
+  WarpCellAccessRecord* outdated = nullptr;
   bool covered = false;
   for (uint32_t i = 0; i < count; ++i) {
-    ShadowRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
+    WarpCellAccessRecord& r = i < Cell::kInline ? c.record[i] : spill[i - Cell::kInline];
     if (races_if_unordered(r, v.record)) {
       if (const uint32_t lanes = unordered_lanes_of_record(v, lane, r)) {
         report_race(v, lane, cell, r, lanes, same_value);
@@ -348,7 +348,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
     return;
   }
   c.newest = count == 0 ? v.record.stamp : std::max(c.newest, v.record.stamp);
-  ShadowRecord fresh = v.record;
+  WarpCellAccessRecord fresh = v.record;
   fresh.mask = bit;
   fresh.unwritten = unwritten;
   if (outdated != nullptr) {
@@ -361,7 +361,7 @@ void RaceCheck::check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell,
 // The lanes of the record whose accesses nothing orders before this lane's access. A lane's own
 // accesses are always ordered.
 uint32_t RaceCheck::unordered_lanes_of_record(const CurrentAccess& v, uint32_t lane,
-                                              const ShadowRecord& record) const {
+                                              const WarpCellAccessRecord& record) const {
   uint32_t lanes = record.mask;
   if (record.warp == v.record.warp) lanes &= ~(1u << lane);
   for (uint32_t left = lanes; left != 0; left &= left - 1) {

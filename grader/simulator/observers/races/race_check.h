@@ -25,7 +25,7 @@ using SiteOrders = std::vector<ptx::MemoryOrder>;
 // Lanes of one warp that accessed a cell by the same instruction, with the same kind of access,
 // between two barriers of the warp. For each kind and stamp only a lane's first access is recorded,
 // because any race with a later access of the lane is also a race with its first.
-struct ShadowRecord {
+struct WarpCellAccessRecord {
   uint32_t stamp = 0;
   uint32_t mask = 0;
   uint32_t site = 0;
@@ -34,8 +34,8 @@ struct ShadowRecord {
   bool strong : 1;     // an atomic, or a load or store that does not race with one
   bool unwritten : 1;  // the block had not written the word before this read
   uint8_t bytes : 5;   // bytes per lane
-  ShadowRecord() : use(Use::read), strong(false), unwritten(false), bytes(0) {}
-  ShadowRecord(uint32_t stamp, uint32_t site, uint32_t warp, Use use, uint8_t bytes)
+  WarpCellAccessRecord() : use(Use::read), strong(false), unwritten(false), bytes(0) {}
+  WarpCellAccessRecord(uint32_t stamp, uint32_t site, uint32_t warp, Use use, uint8_t bytes)
       : stamp(stamp),
         site(site),
         warp(static_cast<uint16_t>(warp)),
@@ -47,13 +47,13 @@ struct ShadowRecord {
 
 // Whether the accesses race if nothing orders them. VolatileStoreRaceCheck finds races between two
 // volatile accesses.
-inline bool races_if_unordered(const ShadowRecord& a, const ShadowRecord& b) {
+inline bool races_if_unordered(const WarpCellAccessRecord& a, const WarpCellAccessRecord& b) {
   return (a.use != Use::read || b.use != Use::read) &&
          !(a.strong && b.strong && a.bytes == b.bytes);
 }
 
 // Whether the two accesses race with the same other accesses.
-inline bool races_with_same_accesses(const ShadowRecord& a, const ShadowRecord& b) {
+inline bool races_with_same_accesses(const WarpCellAccessRecord& a, const WarpCellAccessRecord& b) {
   return a.use == b.use && a.strong == b.strong && (!a.strong || a.bytes == b.bytes);
 }
 
@@ -66,7 +66,7 @@ struct alignas(64) Cell {
   uint16_t records = 0;
   bool value_known = false;
   static constexpr uint16_t kInline = 3;
-  ShadowRecord record[kInline];
+  WarpCellAccessRecord record[kInline];
 };
 
 // The accesses to each piece of shared memory since the last barrier of the whole block, and
@@ -88,8 +88,8 @@ class ShadowMemory {
   Cell& operator[](uint64_t i) { return cells_[i]; }
 
   // The records of the cell beyond the first Cell::kInline.
-  ShadowRecord* spill(uint64_t cell) { return spill_[spill_of_[cell]].data(); }
-  void append(uint64_t cell, const ShadowRecord& record) {
+  WarpCellAccessRecord* spill(uint64_t cell) { return spill_[spill_of_[cell]].data(); }
+  void append(uint64_t cell, const WarpCellAccessRecord& record) {
     Cell& c = cells_[cell];
     const uint32_t i = c.records++;
     if (i < Cell::kInline) {
@@ -102,7 +102,7 @@ class ShadowMemory {
       at = static_cast<uint32_t>(spill_.size());
       spill_.emplace_back();
     }
-    std::vector<ShadowRecord>& more = spill_[at];
+    std::vector<WarpCellAccessRecord>& more = spill_[at];
     more.resize(i - Cell::kInline);  // drops the records from before the last barrier
     more.push_back(record);
   }
@@ -111,8 +111,8 @@ class ShadowMemory {
   uint32_t granule_;
   int shift_;
   std::vector<Cell> cells_;
-  std::vector<uint32_t> spill_of_;                   // by cell; 0: the cell has no spilled records
-  std::vector<std::vector<ShadowRecord>> spill_{1};  // [0] is unused
+  std::vector<uint32_t> spill_of_;  // by cell; 0: the cell has no spilled records
+  std::vector<std::vector<WarpCellAccessRecord>> spill_{1};  // [0] is unused
 };
 
 // Checks one block after another. A race is two accesses to one byte by different threads, at least
@@ -143,11 +143,11 @@ class RaceCheck {
   // trace.
   class BlockHazardCounts {
     friend class RaceCheck;
-    struct AddedHazardCounts {
+    struct HazardEntryIncrement {
       HazardEntry* entry;
       uint64_t count, explained;
     };
-    std::vector<AddedHazardCounts> effects_;
+    std::vector<HazardEntryIncrement> effects_;
   };
 
   // granule, named_barriers, orders: see SharedMemoryHazardObserver.
@@ -156,8 +156,8 @@ class RaceCheck {
   void begin_block(const sim::BlockInfo& block);
   // The blocks of a cluster are checked as one block. Its warps and bytes are those of all its
   // blocks, numbered by rank (cluster_and_engine_checks.h). Call begin_cluster() for the first
-  // block, join_cluster() for the others, leave_cluster() when a block ends, and end_block() after
-  // the last.
+  // block, join_cluster() for the others, leave_cluster() when a block ends, and
+  // end_block_and_check_repeatable() after the last.
   void begin_cluster(const sim::BlockInfo& block);
   void join_cluster(const sim::BlockInfo& block);
   void leave_cluster(uint32_t rank);
@@ -199,21 +199,22 @@ class RaceCheck {
   struct CurrentAccess {
     const sim::PtxSharedAccessEvent* access;
     uint32_t warp_floor;
-    ShadowRecord record;  // the record of each lane, without its mask
+    WarpCellAccessRecord record;  // the record of each lane, without its mask
   };
 
   void finish_copy(uint64_t cell);
   bool check_fast(const CurrentAccess& v, uint32_t lanes, Cell& cell);
   void check_lanes(const CurrentAccess& v, uint32_t lanes, uint64_t cell, bool same_value);
-  void check_races_on_unstored_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
+  void check_races_on_unwritten_cell(const CurrentAccess& v, uint32_t lanes, uint64_t cell);
   void check_volatile_stores(const CurrentAccess& v, uint32_t lanes, uint64_t cell,
                              bool same_value);
   void apply_order_of_strong_access(uint32_t warp, const sim::PtxSharedAccessEvent& access);
   void check_lane(const CurrentAccess& v, uint32_t lane, uint64_t cell, bool same_value);
   uint32_t unordered_lanes_of_record(const CurrentAccess& v, uint32_t lane,
-                                     const ShadowRecord& record) const;
-  void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell, const ShadowRecord& record,
-                   uint32_t lanes, bool same_value, Hazard::Cause cause = Hazard::Cause::plain);
+                                     const WarpCellAccessRecord& record) const;
+  void report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell,
+                   const WarpCellAccessRecord& record, uint32_t lanes, bool same_value,
+                   Hazard::Cause cause = Hazard::Cause::plain);
   // Reports lanes that use cells of a copy that is not waited for. Returns false if the cell is in
   // no such copy.
   bool report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, uint64_t cell);

@@ -62,7 +62,7 @@ Hazard* RaceCheck::hazard_to_describe(HazardEntry& entry, const RaceKey& key, bo
 }
 
 void RaceCheck::report_race(const CurrentAccess& v, uint32_t lane, uint64_t cell,
-                            const ShadowRecord& record, uint32_t lanes, bool same_value,
+                            const WarpCellAccessRecord& record, uint32_t lanes, bool same_value,
                             Hazard::Cause cause) {
   const bool stores = record.use == Use::write && v.record.use == Use::write;
   compared_values_ |= stores;
@@ -93,7 +93,7 @@ bool RaceCheck::report_unawaited_copy(const CurrentAccess& v, uint32_t lanes, ui
   const auto at = copies_.find(cell);
   if (at == copies_.end()) return false;
   const PendingCopiesToCell& copy = at->second;
-  const ShadowRecord record(0, copy.site, copy.thread / 32, Use::write, v.record.bytes);
+  const WarpCellAccessRecord record(0, copy.site, copy.thread / 32, Use::write, v.record.bytes);
   for (; lanes != 0; lanes &= lanes - 1)
     report_race(v, static_cast<uint32_t>(__builtin_ctz(lanes)), cell, record,
                 1u << copy.thread % 32, false, Hazard::Cause::early);

@@ -76,7 +76,7 @@ void StaleGlobalValueInjector::note_stored_by_block(Element& element) {
 
 // The number of executed fences that a fence must come after: a load behind each of them may have
 // missed a store that comes before the fence.
-size_t StaleGlobalValueInjector::earliest_place_in_fence_order(GridThread by) const {
+size_t StaleGlobalValueInjector::earliest_position_for_fence(GridThread by) const {
   const std::vector<Element*>& stored = state_->running.at(by.block).stored;
   if (state_->choice != Choice::oldest || stored.size() > kStoredByBlock ||
       state_->moved_fences > kMovedFences)
@@ -93,18 +93,19 @@ size_t StaleGlobalValueInjector::earliest_place_in_fence_order(GridThread by) co
 
 // Places a fence in the total order of fences. Threads whose fences it comes before are ordered
 // after it. Fences of one block keep the order of the run.
-void StaleGlobalValueInjector::place_fence_in_order(GridThread by, const ptx::MemoryOrder& update) {
+void StaleGlobalValueInjector::place_in_total_fence_order(GridThread by,
+                                                          const ptx::MemoryOrder& update) {
   std::vector<Causality::LogPrefix>& fences = state_->fences;
-  const size_t before = earliest_place_in_fence_order(by);
+  const size_t before = earliest_position_for_fence(by);
   if (before > 0) causality().observe_releases(by, fences[before - 1], update);
-  causality().strong_access(by, kFenceKeys, Kind::red, update);
+  causality().order_by_strong_access(by, kFenceKeys, Kind::red, update);
   fences.push_back(causality().releases_at(kFenceKeys));
   const uint64_t own_key = kFenceKeys | kSharedKeys | fences.size();
   bool alone = true;
   for (const auto& [block, running] : state_->running)
     for (const auto& [thread, executed] : running.fences_of_thread) {
       if (executed <= before || block == by.block) continue;
-      if (alone) causality().strong_access(by, own_key, Kind::red, update);
+      if (alone) causality().order_by_strong_access(by, own_key, Kind::red, update);
       alone = false;
       causality().observe_releases({block, thread}, causality().releases_at(own_key), update);
       ++state_->moved_fences;
@@ -122,8 +123,8 @@ void StaleGlobalValueInjector::fence(uint32_t warp, uint32_t mask, uint32_t site
   update.strong = update.acquire = update.release = true;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const GridThread by = thread(warp, static_cast<uint32_t>(__builtin_ctz(left)));
-    causality().strong_access(by, kFenceKeys | (block_ + 1), Kind::atom, update);
-    if (order.scope != ptx::Scope::block) place_fence_in_order(by, update);
+    causality().order_by_strong_access(by, kFenceKeys | (block_ + 1), Kind::atom, update);
+    if (order.scope != ptx::Scope::block) place_in_total_fence_order(by, update);
   }
 }
 
@@ -137,8 +138,8 @@ void StaleGlobalValueInjector::shared_ptx_access(uint32_t warp,
   const uint64_t* const address = access.row != nullptr ? row : access.address;
   for (uint32_t left = access.mask; left != 0; left &= left - 1) {
     const auto lane = static_cast<uint32_t>(__builtin_ctz(left));
-    causality().strong_access(thread(warp, lane), kSharedKeys | block_ << 24 | address[lane],
-                              access.kind, order);
+    causality().order_by_strong_access(
+        thread(warp, lane), kSharedKeys | block_ << 24 | address[lane], access.kind, order);
   }
 }
 
@@ -206,7 +207,7 @@ void StaleGlobalValueInjector::write(Element& element, GridThread by,
   note_stored_by_block(element);
   versions.back().lanes |= lane;
   if (access.order.strong)
-    causality().strong_access(by, element.address, access.kind, access.order);
+    causality().order_by_strong_access(by, element.address, access.kind, access.order);
   versions.back().releases = causality().releases_at(element.address);
 }
 
@@ -233,7 +234,7 @@ void StaleGlobalValueInjector::order_untracked_access(GridThread by, uint64_t ad
                                                       const sim::StrongOrSuspectAccess& access) {
   if (access.kind == Kind::load || access.kind == Kind::atom)
     state_->fences_at_unknown_read = state_->fences.size();
-  causality().strong_access(by, address, access.kind, access.order);
+  causality().order_by_strong_access(by, address, access.kind, access.order);
 }
 
 bool StaleGlobalValueInjector::is_version_ordered_before(const ElementVersion& version,
@@ -265,7 +266,7 @@ size_t StaleGlobalValueInjector::choose_version(Element& element, GridThread by,
   return oldest + state_->random.below(static_cast<uint32_t>(newest - oldest + 1));
 }
 
-void StaleGlobalValueInjector::note_read(Element& element, GridThread by, uint64_t number) {
+void StaleGlobalValueInjector::note_version_read(Element& element, GridThread by, uint64_t number) {
   NewestVersionReadByBlock& own = element.by_block[by.block];
   own.number = std::max(own.number, number);
   own.missed = number == element.versions.back().number ? 0 : own.missed + 1;
@@ -301,9 +302,9 @@ void StaleGlobalValueInjector::replace_loaded_value(Element& element, GridThread
                 element.address};
     causality().observe_releases(by, version.releases, access.order);
   } else {
-    causality().strong_access(by, element.address, Kind::load, access.order);
+    causality().order_by_strong_access(by, element.address, Kind::load, access.order);
   }
-  note_read(element, by, version.number);
+  note_version_read(element, by, version.number);
 }
 
 void StaleGlobalValueInjector::replace_loaded_values(uint32_t warp,

@@ -136,14 +136,14 @@ class StaleGlobalValueInjector : public CausalityObserverBase {
   void order_untracked_access(GridThread by, uint64_t address,
                               const sim::StrongOrSuspectAccess& access);
   void note_stored_by_block(Element& element);
-  size_t earliest_place_in_fence_order(GridThread by) const;
-  void place_fence_in_order(GridThread by, const ptx::MemoryOrder& update);
+  size_t earliest_position_for_fence(GridThread by) const;
+  void place_in_total_fence_order(GridThread by, const ptx::MemoryOrder& update);
   void write(Element& element, GridThread by, const sim::StrongOrSuspectAccess& access);
   size_t choose_version(Element& element, GridThread by, bool polls);
   void replace_loaded_value(Element& element, GridThread by,
                             const sim::StrongOrSuspectAccess& access, std::byte* value);
   bool is_version_ordered_before(const ElementVersion& version, GridThread thread) const;
-  void note_read(Element& element, GridThread by, uint64_t number);
+  void note_version_read(Element& element, GridThread by, uint64_t number);
 
   const sim::Memory& memory_;
   std::shared_ptr<StateSharedByForks> state_;

@@ -131,8 +131,8 @@ bool are_within_128_bytes(const uint64_t* offset, uint32_t mask) {
 
 // Lanes `elsewhere` access the memory of another block of the cluster. They take no wavefront here,
 // but they count in the test whether phases merge (H100: data/measured/moves).
-Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
-                            bool may_merge_phases, uint32_t elsewhere = 0) {
+Wavefronts load_or_store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
+                                    bool may_merge_phases, uint32_t elsewhere = 0) {
   if (mask == 0) return {};
   int64_t stride;
   if (mask == kAllLanes && bytes >= kBankBytes && is_affine(offset, &stride)) {
@@ -153,11 +153,11 @@ Wavefronts plain_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mas
 
 Wavefronts load_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
                            uint32_t elsewhere) {
-  return plain_wavefronts(offset, bytes, mask, true, elsewhere);
+  return load_or_store_wavefronts(offset, bytes, mask, true, elsewhere);
 }
 
 Wavefronts store_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask) {
-  return plain_wavefronts(offset, bytes, mask, false);
+  return load_or_store_wavefronts(offset, bytes, mask, false);
 }
 
 Wavefronts atomic_wavefronts(const uint64_t* offset, uint32_t bytes, uint32_t mask,
@@ -197,7 +197,7 @@ Wavefronts async_copy_wavefronts(const uint64_t* from, const uint64_t* to, uint3
       first = to[__builtin_ctz(before)] != to[lane];
     if (first) writing |= 1u << lane;
   }
-  FixedHashSet64 wavefronts;
+  HashSetOfUpTo64Keys wavefronts;
   for (uint32_t left = writing; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     // Set if another lane copies the other half of this sector, from the same source sector.

@@ -75,18 +75,18 @@ struct ShuffleDetail {
 };
 
 // An allocation that recorded requests access.
-struct ArrayDetail {
+struct AccessedArray {
   uint64_t begin = 0, bytes = 0;
   std::string name;        // in the host's source
   int32_t parameter = -1;  // index of the kernel's parameter that points into it
 };
 
 struct LaunchDetail {
-  std::vector<ArrayDetail> arrays;
-  std::vector<ArrayDetail> shared_arrays;  // the kernel's variables in shared memory, by offset
-  std::vector<LineDetail> lines;           // sorted by file and line, global before shared memory
-  uint64_t block = 0;                      // the block whose steps and shuffles are recorded
-  uint32_t threads = 0;                    // per block
+  std::vector<AccessedArray> arrays;
+  std::vector<AccessedArray> shared_arrays;  // the kernel's variables in shared memory, by offset
+  std::vector<LineDetail> lines;             // sorted by file and line, global before shared memory
+  uint64_t block = 0;                        // the block whose steps and shuffles are recorded
+  uint32_t threads = 0;                      // per block
   std::vector<LanesWorkingBetweenBarriers> steps;
   bool more_steps = false;
   std::vector<ShuffleDetail> shuffles;  // shuffles of one warp

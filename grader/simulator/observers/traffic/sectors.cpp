@@ -62,7 +62,7 @@ uint32_t distinct_sectors(const uint64_t* address, uint32_t /*bytes*/, uint32_t 
     for (uint32_t i = 0; i < n; ++i) touched |= uint64_t{1} << (sector_of(active[i]) - first);
     return static_cast<uint32_t>(__builtin_popcountll(touched));
   }
-  FixedHashSet64 sectors;
+  HashSetOfUpTo64Keys sectors;
   for (uint32_t i = 0; i < n; ++i) sectors.add(sector_of(active[i]));
   return sectors.size();
 }
@@ -126,7 +126,7 @@ uint32_t atomic_sectors(const uint64_t* address, uint32_t bytes, uint32_t mask, 
 L1BypassCopySectors l1_bypass_copy_sectors(const uint64_t* from, const uint64_t* to, uint32_t bytes,
                                            uint32_t mask) {
   constexpr uint32_t kPlaceBits = 13;  // 256 KiB of shared memory have 2^13 sectors
-  FixedHashSet64 moved, theoretical;
+  HashSetOfUpTo64Keys moved, theoretical;
   for (uint32_t left = mask; left != 0; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(__builtin_ctz(left));
     const uint64_t place = to[lane] / kSectorBytes;
@@ -206,8 +206,8 @@ bool has_known_sectors(const sim::WarpTexelAccess& access) {
 
 }  // namespace
 
-TexelRequestSectors texel_request_sectors(const sim::WarpTexelAccess& access) {
-  TexelRequestSectors found;
+TexelSectorAddresses texel_sector_addresses(const sim::WarpTexelAccess& access) {
+  TexelSectorAddresses found;
   found.known = has_known_sectors(access);
   if (access.object == nullptr) return found;
   // An index outside the array costs a request but no sector. Accesses to borders follow no known

@@ -47,7 +47,7 @@ uint32_t ideal_sectors(uint32_t touched_sector_count, uint32_t bytes, uint32_t m
 // Four or eight lanes of a warp form one request, and a request moves the distinct sectors that its
 // lanes touch. Arrays are stored in blocks of 64 bytes by 8 rows: a sector is 16 bytes of two rows,
 // and a line is 32 bytes of four rows. Linear and pitched memory has the usual sectors.
-struct TexelRequestSectors {
+struct TexelSectorAddresses {
   bool known = true;  // false: no rule is known, and the counts are lower bounds
   // addresses of sectors, request by request; distinct within a request
   std::vector<uint64_t> sectors;
@@ -56,7 +56,7 @@ struct TexelRequestSectors {
 
 // The addresses of sectors of arrays in the GPU's own layout are artificial. They are distinct, and
 // four sectors share a line if they do on a GPU.
-TexelRequestSectors texel_request_sectors(const sim::WarpTexelAccess& access);
+TexelSectorAddresses texel_sector_addresses(const sim::WarpTexelAccess& access);
 
 // Sectors of the copy engine's copies: the rules behind Nsight Compute's
 // l1tex__m_xbar2l1tex_read_sectors_mem_global_op_tma_ld and

@@ -148,8 +148,8 @@ uint32_t TrafficObserver::lanes_not_yet_served(uint32_t warp, const sim::IssuedW
 constexpr uint64_t kRanksKnown = 4;
 
 // Sectors are counted as for device memory, for each block separately (H100: data/measured/moves).
-void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::IssuedWarpAccess& access,
-                                    bool alone) {
+void TrafficObserver::remote_shared_access(uint32_t /*warp*/, const sim::IssuedWarpAccess& access,
+                                           bool alone) {
   if (access.mask == 0) return;
   Counters& c = other_counters(access.site);
   const bool atomic = access.kind == AccessKind::red || access.kind == AccessKind::atom;
@@ -180,7 +180,7 @@ void TrafficObserver::remote_access(uint32_t /*warp*/, const sim::IssuedWarpAcce
 void TrafficObserver::texel_access(uint32_t /*warp*/, const sim::WarpTexelAccess& access) {
   if (access.mask == 0) return;
   Counters& c = other_counters(access.site);
-  const TexelRequestSectors requests = texel_request_sectors(access);
+  const TexelSectorAddresses requests = texel_sector_addresses(access);
   if (access.ptx_level) c.ptx_level = c.global_ptx_level = true;
   if (!requests.known) {
     ++c.other.texture_unknown;
@@ -231,7 +231,8 @@ void TrafficObserver::merge(sim::Observer& observer) {
   add_issue_counts(other.issues_);
 }
 
-void TrafficObserver::add_issue_counts(const std::vector<sim::IssueCountsOfOneInstruction>& tally) {
+void TrafficObserver::add_issue_counts(
+    const std::vector<sim::StaticInstructionIssueCounts>& tally) {
   if (issues_.size() < tally.size()) issues_.resize(tally.size());
   for (size_t site = 0; site < tally.size(); ++site) {
     issues_[site].warps += tally[site].warps;
@@ -276,7 +277,7 @@ Counters TrafficObserver::totals_of(AccessSums SiteTally::*sums) const {
   Counters total;
   for (const SiteTally& tally : tallies_) total += tally.counters(tally.*sums);
   for (const auto& [site, counters] : other_counters_) total += counters;
-  for (const sim::IssueCountsOfOneInstruction& issue : issues_) {
+  for (const sim::StaticInstructionIssueCounts& issue : issues_) {
     total.warp_instructions += issue.warps;
     total.lane_instructions += issue.lanes;
   }

@@ -50,14 +50,15 @@ class TrafficObserver : public sim::Observer {
   void block_begin(const sim::BlockInfo& block) override;
   void access(uint32_t warp, const sim::IssuedWarpAccess& access) override;
   void warp_barrier(uint32_t warp, uint32_t /*mask*/) override { served_shared_.erase(warp); }
-  void remote_access(uint32_t warp, const sim::IssuedWarpAccess& access, bool alone) override;
+  void remote_shared_access(uint32_t warp, const sim::IssuedWarpAccess& access,
+                            bool alone) override;
   void texel_access(uint32_t warp, const sim::WarpTexelAccess& access) override;
   void bulk_move(uint32_t warp, const sim::ContiguousBulkMove& move) override;
   void block_barrier(const uint32_t* lane_mask_of_warp, uint32_t warps, bool whole_block) override;
   bool wants_accesses() const override { return true; }
 
   // Adds the simulator's issue counts by site. Call once, after all forks are merged.
-  void add_issue_counts(const std::vector<sim::IssueCountsOfOneInstruction>& tally);
+  void add_issue_counts(const std::vector<sim::StaticInstructionIssueCounts>& tally);
 
   Counters totals() const;
   // As totals(), but accesses that could not be matched with the machine code count as rarely as it
@@ -113,7 +114,7 @@ class TrafficObserver : public sim::Observer {
   std::vector<uint32_t> index_;  // (site, space, kind) -> index in tallies_
   std::vector<SiteTally> tallies_;
   std::map<uint32_t, Counters> other_counters_;  // by site
-  std::vector<sim::IssueCountsOfOneInstruction> issues_;
+  std::vector<sim::StaticInstructionIssueCounts> issues_;
 };
 
 // Measures how often warps of a block delay each other in compare-and-swap loops on shared memory,

@@ -229,7 +229,7 @@ def measure(lab, classes=20, most=None):
 
 
 def totals(every):
-    return [total for pair in every if (total := pair.total_overlap()).all]
+    return [total for pair in every if (total := pair.overlap_of_all_kernels()).all]
 
 
 def agreeing(kernels):
@@ -266,7 +266,7 @@ def measure_text(lab, python):
             what = "independent"
         else:
             continue
-        out[what].append((one.share(), one.characters) if one else (0.0, 0))
+        out[what].append((one.smaller_matched_share(), one.characters) if one else (0.0, 0))
     return out
 
 
@@ -294,7 +294,7 @@ def main():
         found, agreed, by_handout = measure(lab)
         for what, several in found.items():
             every.setdefault(what, []).extend(several)
-            print(f"  PTX, {what:20} {shown([one.share() for one in several])}")
+            print(f"  PTX, {what:20} {shown([one.weighted_jaccard_index() for one in several])}")
         for what, several in (measure_text(lab, python) if python else {}).items():
             by_text.setdefault(what, []).extend(several)
             print(f"  compare50, {what:20} {shown([share for share, _ in several])}")
@@ -305,9 +305,9 @@ def main():
     print("all")
     for what, several in every.items():
         flagged = sum(
-            one.share() >= pairs.THRESHOLD and one.shared >= pairs.WEIGHT for one in several
+            one.weighted_jaccard_index() >= pairs.THRESHOLD and one.shared >= pairs.WEIGHT for one in several
         )
-        print(f"  PTX, {what:20} {shown([one.share() for one in several])}; suggested: {flagged}")
+        print(f"  PTX, {what:20} {shown([one.weighted_jaccard_index() for one in several])}; suggested: {flagged}")
         print(f"    weight in common     {shown([one.shared for one in several])}")
         print(f"    single kernels that are listed: {len(LISTED[what])}")
     for what, several in by_text.items():

@@ -152,7 +152,7 @@ def test_names_without_a_platforms_form(name):
 
 
 def test_two_spellings_of_a_name_are_one_student():
-    composed, apart = names.submission_owner_from_folder_name("J\u00f6rg"), names.submission_owner_from_folder_name("Jo\u0308rg")
+    composed, apart = names.submission_owner_by_plain_name("J\u00f6rg"), names.submission_owner_by_plain_name("Jo\u0308rg")
     assert composed == apart
 
 
@@ -173,7 +173,7 @@ def test_two_spellings_of_a_name_are_one_student():
     ],
 )
 def test_the_lab_of_a_file(name, lab, exactness, attempt, prefix):
-    assert names.match_lab_in_file_name(name, LABS) == names.LabNameMatch(lab, exactness, attempt, prefix)
+    assert names.match_lab_in_file_name(name, LABS) == names.LabParsedFromFileName(lab, exactness, attempt, prefix)
 
 
 @pytest.mark.parametrize("name", ["main.cu", "shuffle and reduction notes.cu", "preduction.cu"])

@@ -120,19 +120,19 @@ def test_names_comments_blanks_and_order_do_not_matter(natural):
         changed = change(NATURAL["ben"])
         assert changed != NATURAL["ben"]
         copy = made.prints_of(LAB, {"copy": changed})
-        assert pairs.FingerprintFrequencies(natural | copy).compare_pair("ben", "copy").total_overlap().weighted_jaccard_index() > 0.99
+        assert pairs.FingerprintFrequencies(natural | copy).compare_pair("ben", "copy").overlap_of_all_kernels().weighted_jaccard_index() > 0.99
 
 
 def test_submissions_that_follow_the_handout_stay_below_the_limits(natural):
     for pair in pairs.FingerprintFrequencies(natural).compare_all_pairs():
-        assert pair.total_overlap().weighted_jaccard_index() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
+        assert pair.overlap_of_all_kernels().weighted_jaccard_index() < pairs.THRESHOLD / 2 and not pair.is_flagged(), (pair.a, pair.b)
 
 
 def test_the_limits_lie_between_copies_and_independent_ones():
     found, _, _ = made.measure(LAB, classes=4, most=3)
-    assert max(one.share() for one in found["independent"]) < pairs.THRESHOLD - 0.1
+    assert max(one.weighted_jaccard_index() for one in found["independent"]) < pairs.THRESHOLD - 0.1
     for what in ("copies", "edited copies"):
-        assert min(one.share() for one in found[what]) > pairs.THRESHOLD
+        assert min(one.weighted_jaccard_index() for one in found[what]) > pairs.THRESHOLD
         assert min(one.shared for one in found[what]) > pairs.WEIGHT
 
 
@@ -141,7 +141,7 @@ def test_equal_short_kernels_are_not_suggested(natural):
     only = {name: {"transpose_tiled": one["transpose_tiled"]} for name, one in natural.items()}
     only["same"] = only["dan"]
     pair = pairs.FingerprintFrequencies(only).compare_pair("dan", "same")
-    assert pair.total_overlap().weighted_jaccard_index() == 1 and not pair.is_flagged()
+    assert pair.overlap_of_all_kernels().weighted_jaccard_index() == 1 and not pair.is_flagged()
 
 
 def test_code_of_the_skeleton_has_no_weight(natural):
@@ -156,10 +156,10 @@ def test_code_that_all_have_has_no_weight():
     group["s0"]["k"] |= own
     group["s1"]["k"] |= own
     frequencies = pairs.FingerprintFrequencies(group)
-    assert frequencies.compare_pair("s2", "s3").total_overlap().shared == 0
-    assert frequencies.compare_pair("s0", "s1").total_overlap().shared == 100
+    assert frequencies.compare_pair("s2", "s3").overlap_of_all_kernels().shared == 0
+    assert frequencies.compare_pair("s0", "s1").overlap_of_all_kernels().shared == 100
     assert frequencies.matched_lines(frequencies.compare_pair("s0", "s1")) == ({"k": {2}}, {"k": {2}})
-    by_hand = pairs.FingerprintFrequencies({"a": group["s0"], "b": group["s2"]}).compare_pair("a", "b").total_overlap()
+    by_hand = pairs.FingerprintFrequencies({"a": group["s0"], "b": group["s2"]}).compare_pair("a", "b").overlap_of_all_kernels()
     assert (by_hand.shared, by_hand.all) == (
         100,
         200,
@@ -389,7 +389,7 @@ def test_the_readme_states_how_many_pairs_agree(lab):
     frequencies = pairs.FingerprintFrequencies(made.prints_of(lab, texts))
     for kernel, (both, same) in frequencies.agreeing_pair_counts_by_kernel().items():
         assert f"| `{kernel}` | {same} of {both} |" in README, (kernel, same, both)
-    most = max(pair.total_overlap().weighted_jaccard_index() for pair in frequencies.compare_all_pairs())
+    most = max(pair.overlap_of_all_kernels().weighted_jaccard_index() for pair in frequencies.compare_all_pairs())
     assert most < pairs.THRESHOLD and not any(pair.is_flagged() for pair in frequencies.compare_all_pairs())
 
 
@@ -436,7 +436,7 @@ def test_compare50_finds_copies_in_files_that_do_not_compile(tmp_path):
         python, LAB, files, path, 100, [("<copy>", "ben"), ("ada", "empty")]
     )
     assert {who for who, one in found.items() if one.is_flagged()} == {("<copy>", "ben")}
-    assert not any("skeleton" in who and one.share() > 0.1 for who, one in found.items())
+    assert not any("skeleton" in who and one.smaller_matched_share() > 0.1 for who, one in found.items())
     assert set(unread) >= {"empty"}
     best = found["<copy>", "ben"]
     assert (

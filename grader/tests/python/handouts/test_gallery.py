@@ -39,7 +39,7 @@ def shell(monkeymodule):
     monkeymodule.setattr(transpose, "time_cpu_traversals", lambda: WALKS)
     monkeymodule.setattr(shuffle, "sums_of_ones_by_order", sums_of_ones)
     monkeymodule.setattr(shuffle, "relative_sum_errors", errors)
-    monkeymodule.setattr(explained, "picture_of_costliest_check", lambda lab: explained.MissingPicture("drawn elsewhere"))
+    monkeymodule.setattr(explained, "picture_of_check_costing_most", lambda lab: explained.MissingPicture("drawn elsewhere"))
     yield InteractiveShell.instance()
     InteractiveShell.clear_instance()
 
@@ -70,12 +70,12 @@ def errors(exponents):
 @functools.cache
 def code(lab):
     """A notebook's cells: (source, whether it depends on the result)."""
-    cells, notebook_of_result = [], {"result", "lab"}
+    cells, write_notebook_of_stored_result = [], {"result", "lab"}
     for source in notebook_cells.sources(lab):
         names = [n for n in ast.walk(ast.parse(re.sub(r"(?m)^%.*|%lab32 .*", "0", source))) if isinstance(n, ast.Name)]
-        depends = any(n.id in notebook_of_result for n in names)
+        depends = any(n.id in write_notebook_of_stored_result for n in names)
         if depends:
-            notebook_of_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
+            write_notebook_of_stored_result |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
         cells.append((source, depends))
     return cells
 
@@ -137,7 +137,7 @@ def test_figures_of_a_notebook(shell, monkeypatch, lab, state):
 def pictures_of(result, lab):
     """Every plot and picture of a lab's part of the report: [(where, Canvas)]."""
     record = result.lab(lab)
-    for make in (report_plots.plot_counts_over_needed, report_plots.plot_speedup_over_previous_version, report_plots.plot_documented_counts):
+    for make in (report_plots.plot_counts_over_needed, report_plots.plot_speedup_over_previous_version, report_plots.plot_simulated_and_documented):
         yield make.__name__, make(record)
     yield "times", report_plots.plot_times_by_check(record, result.device)
     for test in record.tests:

@@ -30,7 +30,7 @@ def test_a_changed_number_is_noticed(tmp_path, capsys):
 
 def test_an_unknown_table_is_an_error_that_names_it():
     with pytest.raises(ValueError, match="unknown table `price list`; there are: labs, tasks"):
-        handout.make_table("price list")
+        handout.markdown_table_of_marker("price list")
 
 
 def test_a_marker_chooses_rows_by_their_first_cells():
@@ -48,7 +48,7 @@ def test_a_marker_chooses_rows_by_their_first_cells():
     ]
     with pytest.raises(LookupError, match="the table has no row `3`"):
         handout.select_markdown_table_rows(table, ["1", "3"])
-    assert handout.make_table("occupancy_registers | given").count("\n") == 2
+    assert handout.markdown_table_of_marker("occupancy_registers | given").count("\n") == 2
 
 
 @pytest.mark.parametrize("name", figures.FIGURES)

@@ -10,7 +10,7 @@ COPIES = "[measured/h200-coalescing; push; given; n=2^26; times_copy]"
 
 @pytest.mark.parametrize("path", quoted_figures.files_with_quoted_figures(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_quoted_figures_match_the_data(path):
-    for name, text in quoted_figures.prose_texts_of_file(path):
+    for name, text in quoted_figures.page_or_prose_cell_texts(path):
         assert quoted_figures.check_quoted_figures(text) == [], f"{name}: python -m handouts.quoted_figures reports it at once"
 
 
@@ -23,7 +23,7 @@ def test_the_handouts_quote_figures():
 
 def test_sentences_are_plain_text():
     for path in quoted_figures.files_with_quoted_figures():
-        for name, text in quoted_figures.prose_texts_of_file(path):
+        for name, text in quoted_figures.page_or_prose_cell_texts(path):
             for line in text.splitlines():
                 assert "<!--" not in line.lstrip("> ")[1:], f"{name}: a comment inside a line"
 
@@ -216,4 +216,4 @@ def test_invalid_expressions_are_refused(expression, message):
     ],
 )
 def test_figures_agree_within_the_stated_precision(figure, how, reached, agrees):
-    assert quoted_figures.figure_agrees(figure, how, reached) is agrees
+    assert quoted_figures.quoted_figure_agrees(figure, how, reached) is agrees

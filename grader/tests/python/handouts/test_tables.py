@@ -166,7 +166,7 @@ def test_each_graded_task_has_a_measured_effect():
 
 @pytest.mark.parametrize("path", sorted((tables.DATA / "measured").glob("h200-*.csv")))
 def test_the_description_of_a_table_fits_a_notebook(path):
-    lines = tables.table_head_text(table := tables.read_data_table(path)).splitlines()
+    lines = tables.table_description_text(table := tables.read_data_table(path)).splitlines()
     assert max(map(len, lines)) <= 88
     assert [line.split(":")[0] for line in lines if not line.startswith(" ")] == list(table.head)
     assert "cub" not in table.head or "cub: 3.0.1" in lines

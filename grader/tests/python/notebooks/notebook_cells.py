@@ -28,7 +28,7 @@ def run(shell, source):
 def figures_of(shell, lab, folder):
     """The numbers of drawn and of expected figures for the result FOLDER/LAB.json."""
     results.grade = lambda *_, **__: results.load_result(folder / f"{lab}.json")
-    explained.picture_of_costliest_check = lambda lab: explained.MissingPicture("drawn elsewhere")
+    explained.picture_of_check_costing_most = lambda lab: explained.MissingPicture("drawn elsewhere")
     for source in sources(lab):
         run(shell, source)
     drawn = len(plt.get_fignums())

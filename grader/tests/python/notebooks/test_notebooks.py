@@ -37,7 +37,7 @@ def test_a_report_asks_for_predictions_first_and_for_a_conclusion_last(path):
     code = [cell.source for cell in cells if cell.cell_type == "code"]
     # First the predictions, still empty; then the student's own launch; then the plots.
     assert set(re.findall(r": (\S+?)[,}]", code[0])) == {"None"}
-    assert "explained.picture_of_costliest_check(lab)" in code[1] and code[2] == "result"
+    assert "explained.picture_of_check_costing_most(lab)" in code[1] and code[2] == "result"
     assert '"simulated: yours"' in code[3] or '"simulated: yours"' in code[4]
     assert any("expected=predicted" in source for source in code)
 

@@ -31,7 +31,7 @@ def lab(*checks):
 
 
 def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
-    shown = explained.picture_of_costliest_check(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
+    shown = explained.picture_of_check_costing_most(lab(("little", 1, "wasteful"), ("drawn", 9, "wasteful"), ("wrong", 10, "wrong_result")))
     assert SVG in shown._repr_html_() and "message of drawn" in shown._repr_html_()
     assert pretty(shown) == "drawn\nmessage of drawn\n32 lanes, 16 sectors"
     # Lines are not broken inside words, although Jupyter breaks code.
@@ -41,15 +41,15 @@ def test_the_check_that_lost_the_most_points_is_drawn_with_its_message(draws):
 
 
 def test_after_a_withheld_picture_the_next_check_is_drawn(draws):
-    shown = explained.picture_of_costliest_check(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
+    shown = explained.picture_of_check_costing_most(lab(("withheld", 9, "wasteful"), ("drawn", 5, "wasteful")))
     assert isinstance(shown, explained.ExplainedPicture) and len(draws()) == 2
 
 
 def test_without_any_picture_one_line_explains_why(draws):
-    shown = explained.picture_of_costliest_check(lab(("withheld", 9, "wasteful")))
+    shown = explained.picture_of_check_costing_most(lab(("withheld", 9, "wasteful")))
     assert pretty(shown) == "No picture: answer A1 first."
     assert shown._repr_html_() == "<p>No picture: answer A1 first.</p>"
-    assert pretty(explained.picture_of_costliest_check(lab(("wrong", 9, "wrong_result")))) == (
+    assert pretty(explained.picture_of_check_costing_most(lab(("wrong", 9, "wrong_result")))) == (
         "No picture: no check of this result lost points by its accesses."
     )
 

@@ -13,7 +13,7 @@ from PIL import Image
 from lab32.pictures import KINDS, best_picture_kind, canvas, draw_picture, picture_kinds, shuffles
 from lab32.pictures.access import (
     access_alt_text,
-    draw_access,
+    draw_request_of_access,
     memory_lines_of_request,
     used_bytes_percent,
 )
@@ -89,7 +89,7 @@ def test_lanes_are_drawn_in_the_words_that_they_access():
     assert [row.lanes for row in rows.values()] == [{8 * k: [4 * n + k] for k in range(4)} for n in range(6)]
     access = sample.access(False, [request])
     assert used_bytes_percent(access, request) == "12.5"
-    picture = draw_access(access, 0)
+    picture = draw_request_of_access(access, 0)
     # Each active lane appears twice, in the top row and in its word; the others only in the top row.
     numbers = [t for t in texts(picture) if t.isdigit()]
     assert [numbers.count(str(lane)) for lane in range(32)] == [2] * 24 + [1] * 8
@@ -99,20 +99,20 @@ def test_lanes_are_drawn_in_the_words_that_they_access():
 def test_conflicts_have_their_degree_as_a_number():
     access = sample.access(True, [sample.request(True, 0, 128)])
     assert "At once 32 words of bank 0." in access_alt_text(access, access["requests"][0])
-    assert texts(draw_access(access, 0)).count("32") == 1  # below its bank
+    assert texts(draw_request_of_access(access, 0)).count("32") == 1  # below its bank
 
 
 def test_lanes_of_an_atomic_are_counted_as_lanes():
     request = sample.request(True, 0, 0, kind="atom", cost=32, degree=[32] + [0] * 31)
     access = sample.access(True, [request])
     assert "At once 32 lanes of bank 0." in access_alt_text(access, request)
-    assert "lanes at once" in texts(draw_access(access, 0))
+    assert "lanes at once" in texts(draw_request_of_access(access, 0))
 
 
 def test_lines_run_over_grey_and_under_coloured_cells():
     """Lines can then be followed to the last row, and numbers stay readable."""
     access = sample.access(True, [sample.request(True, 0, 128)])
-    text = draw_access(access, 0).svg_shapes()
+    text = draw_request_of_access(access, 0).svg_shapes()
     grey, ways, lane_0 = (text.index(part) for part in ('class="cell unused"', 'class="way bad"', "bank 0: lane 0"))
     assert grey < ways < lane_0
 
@@ -156,7 +156,7 @@ def test_shuffles_are_described_by_their_lanes():
 def test_what_students_write_is_escaped():
     access = sample.access(False, [sample.request(False, 0, 4)])
     access["requests"][0]["name"][0] = "<script>alert(1)</script>"
-    for text in (str(draw_access(access, 0)), draw_access(access, 0).inline_svg()):
+    for text in (str(draw_request_of_access(access, 0)), draw_request_of_access(access, 0).inline_svg()):
         assert "<script>" not in text
         ElementTree.fromstring(text)
 

@@ -81,7 +81,7 @@ def test_a_contact_sheet_shows_a_page_to_its_end(tmp_path):
     """A contact sheet has two columns of the page side by side, and the last is as long as the page's end."""
     page = tmp_path / "page.html"
     page.write_text('<!DOCTYPE html><body style="margin:0"><details><div style="height:2000px;background:#00f"></div></details></body>')
-    sheets = contact_sheets.ContactSheets(tmp_path, "sheet")
+    sheets = contact_sheets.ContactSheetWriter(tmp_path, "sheet")
     for name, image in contact_sheets.page_screenshots(page, tmp_path, 390):
         sheets.add(name, image)
     sheets.save_contact_sheet()

@@ -103,7 +103,7 @@ def test_a_page_made_with_pictures_does_not_suggest_requesting_them(tmp_path, mo
         test["pictures"] = None
     (tmp_path / "result.json").write_text(json.dumps(record))
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(program, "run_grade", lambda _: json.dumps(record))
+    monkeypatch.setattr(program, "run_lab32_grade", lambda _: json.dumps(record))
     said = {}
     for words in (["--from", "result.json"], []):
         assert program.main([*words, "-o", "page.html"]) == program.POINTS_LOST

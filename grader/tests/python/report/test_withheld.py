@@ -66,7 +66,7 @@ def test_a_withheld_count_has_no_partial_points(lab, question, checks, count):
 # (lab, the check that asks, what the notebook draws). One count of wavefronts of a given kernel reveals the
 # answer, because the instructions can be counted in the source.
 DRAWN = [
-    ("swizzle", "C1 plain: wavefronts", swizzle.wavefronts_per_tile),
+    ("swizzle", "C1 plain: wavefronts", swizzle.student_wavefronts_per_tile),
     ("transpose", "A2 a column of a tile", lambda lab: transpose.ratios_to_ideal_by_label(lab, "wavefronts")),
 ]
 

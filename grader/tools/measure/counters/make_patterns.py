@@ -196,11 +196,11 @@ def print_systematic_pattern_inputs(space):
     # The order is random, so that a measurement that runs out of time has covered patterns of every kind.
     shuffled = rows[:]
     rng.shuffle(shuffled)
-    print_pattern_csv_rows(shuffled)
+    print_pattern_input_rows(shuffled)
     rows.clear()
 
 
-def print_async_copy_patterns():
+def print_async_copy_pattern_inputs():
     lanes = list(range(32))
     permuted = lanes[:]
     rng.shuffle(permuted)
@@ -224,7 +224,7 @@ def print_async_copy_patterns():
     for a, b, mask in chosen[::8]:
         add_pattern("g_both16", [g * 16 + s * (1 << 20) for g, s in zip(a, b)], mask)
     rows.sort(key=lambda r: r[0][0])
-    print_pattern_csv_rows(rows)
+    print_pattern_input_rows(rows)
 
 
 def print_vector_atomic_pattern_inputs():
@@ -255,10 +255,10 @@ def print_vector_atomic_pattern_inputs():
         for op in ("g_both16cg", "s_both16cg"):
             add_pattern(op, [(first + l) * 16 + t * (1 << 20) for l, t in zip(lanes, places)], FULL)
     rows.sort(key=lambda r: r[0][0])
-    print_pattern_csv_rows(rows)
+    print_pattern_input_rows(rows)
 
 
-def print_pattern_csv_rows(rows):
+def print_pattern_input_rows(rows):
     for op, mask, offsets in rows:
         print(f"{op},{mask:08x},{' '.join(map(str, offsets))}")
 
@@ -268,13 +268,13 @@ if sys.argv[1:] == ["systematic"]:
     print_systematic_pattern_inputs("g")
     print_systematic_pattern_inputs("s")
 elif sys.argv[1:] == ["copies"]:
-    print_async_copy_patterns()
+    print_async_copy_pattern_inputs()
 elif sys.argv[1:] == ["vectors"]:
     print_vector_atomic_pattern_inputs()
 else:
     add_global_patterns(patterns_per_atomic_span=int(sys.argv[1]) if len(sys.argv) > 1 else 3)
     rows.sort(key=lambda r: r[0][0])  # global first; stable
-    print_pattern_csv_rows(rows)
+    print_pattern_input_rows(rows)
     rows.clear()
     add_shared_patterns()
-    print_pattern_csv_rows(rows)
+    print_pattern_input_rows(rows)

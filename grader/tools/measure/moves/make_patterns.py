@@ -255,7 +255,7 @@ def add_copy_counter_probes():
         add_pattern(op, [l * width + (l % 4 << 20) for l in range(32)])
 
 
-def add_random_copy_patterns(n):
+def add_random_bulk_copy_patterns(n):
     for op in ["load", "store", "block", "prefetch", "many"]:
         for _ in range(n):
             mask = 1 if rng.randrange(3) else random_mask()
@@ -357,7 +357,7 @@ if chosen in ("more", "predicted"):
 elif chosen == "explore":
     (add_texture_counter_probes if program == "texture" else add_copy_counter_probes)()
 else:
-    (add_random_texture_patterns if program == "texture" else add_random_copy_patterns)(7)
+    (add_random_texture_patterns if program == "texture" else add_random_bulk_copy_patterns)(7)
 print("op,mask,points")
 for op, mask, numbers in rows:
     print(f"{op},{mask:08x},{' '.join(str(n) for n in numbers)}")
