@@ -102,28 +102,28 @@ class ClassResults:
             if found[status]
         }
 
-    def students_who_handed_in(self, lab):
+    def students_with_points_in(self, lab):
         return [
             student
             for student in self.students
-            if lab in student["handed_in"] and student["points"]
+            if lab in student["handed_in"] and lab in student["points"]
         ]
 
     def list_of_points_in_lab(self, lab):
         """The points that count, after the course's rules: one number for each student who handed in the lab."""
-        return [student["points"][lab] for student in self.students_who_handed_in(lab)]
+        return [student["points"][lab] for student in self.students_with_points_in(lab)]
 
     def max_points_of_lab(self, lab):
-        return max((student["most"][lab] for student in self.students_who_handed_in(lab)), default=0)
+        return max((student["most"][lab] for student in self.students_with_points_in(lab)), default=0)
 
     def count_uncompilable_submissions(self, lab):
         """How many students handed in a file that cannot be compiled or loaded."""
-        there = (self.results.get(student["files"]) for student in self.students_who_handed_in(lab))
+        there = (self.results.get(student["files"]) for student in self.students_with_points_in(lab))
         return sum(result.lab(lab).status == "error" for result in there if result)
 
     def late_count_and_points_lost(self, lab):
         """(the number of late submissions, the points that they lost for being late)"""
-        taken = [each["before_late"][lab] - each["points"][lab] for each in self.students_who_handed_in(lab)]
+        taken = [each["before_late"][lab] - each["points"][lab] for each in self.students_with_points_in(lab)]
         return sum(points > 0 for points in taken), sum(taken)
 
     def grading_seconds_of_students(self):
@@ -133,7 +133,7 @@ class ClassResults:
         """[CheckStatistics] in the rubric's order, without checks that ran for no student."""
         found = {}
         for lab in labs or self.labs:
-            for student in self.students_who_handed_in(lab):
+            for student in self.students_with_points_in(lab):
                 result = self.results.get(student["files"])
                 for test in result.lab(lab).tests if result else ():
                     if test.status == "not run" or not test.max_score:
@@ -150,7 +150,7 @@ class ClassResults:
     def question_answers(self, lab):
         """[(student, the test with the student's answers to questions about the code, whether the other checks passed)]"""
         found = []
-        for student in self.students_who_handed_in(lab):
+        for student in self.students_with_points_in(lab):
             result = self.results.get(student["files"])
             tests = result.lab(lab).tests if result else []
             for test in tests:

@@ -10,6 +10,7 @@ from class_tools import PAGES, Classroom, put
 
 from authoring import new_lab
 from lab32 import ROOT
+from lab32.classroom import analysis
 from lab32.classroom.overrides import PointsOverride, points_after_override, read_points_overrides
 from lab32.classroom.problem import UserError
 from lab32.course.__main__ import main
@@ -257,6 +258,7 @@ FILES = {
     "Lab_ben_attempt_2026-11-23-09-00-00_shuffle.cu": 70,  # in time, by the extension
     "Lab_ben_attempt_2026-11-23-09-00-01_swizzle.cu": 30,
     "Lab_cleo_attempt_2026-11-23-09-00-00_shuffle.cu": 50,  # a day late
+    "Lab_cleo_attempt_2026-11-23-09-00-01_swizzle.cu": 60,  # excused
     "Lab_dan_attempt_2026-11-20-09-00-00_shuffle.cu": 40,
     "Lab_dan_attempt_2026-11-21-09-00-00_shuffle.cu": 20,
 }
@@ -286,6 +288,12 @@ def test_a_class_is_graded_by_its_course(tmp_path, monkeypatch):
     assert f"{SLIPPED}; shuffle: late, 10 % taken" in rows["ada"]["notes"]
     assert "swizzle: 35.5 points, set by the instructor: told me so" in rows["ben"]["notes"]
     assert SLIPPED in rows["cleo"]["notes"] and "swizzle: excused" in rows["cleo"]["notes"]
+
+
+def test_points_of_an_excused_lab_are_not_among_the_classes(tmp_path, monkeypatch):
+    results = analysis.ClassResults(graded_class(tmp_path, "last", monkeypatch).out)
+    assert sorted(results.list_of_points_in_lab("swizzle")) == [35.5, 80]
+    assert results.max_points_of_lab("swizzle") == 100
 
 
 def test_a_students_page_shows_an_override_and_its_reason(tmp_path, monkeypatch):
