@@ -60,7 +60,8 @@ struct AskOptions {
   std::string check;            // name of a check, or its beginning; empty: all checks
   std::string id;               // the student's
   size_t count = 3;
-  std::vector<std::string> labs = {};  // whose ideas questions may repeat; empty: all
+  // Labs whose subject a question on a later lab may repeat; empty: all labs.
+  std::vector<std::string> labs = {};
 };
 
 struct DrawnQuestions {
@@ -68,7 +69,7 @@ struct DrawnQuestions {
   std::string file;
   std::vector<Question> questions;
   std::string why_none;           // the reason if there are no questions
-  std::vector<std::string> labs;  // whose ideas the questions may repeat
+  std::vector<std::string> labs;  // labs whose subject a question may repeat
 };
 
 // Throws Error if the lab cannot be graded.

@@ -15,7 +15,8 @@
 
 namespace lab32::grading {
 
-// Arrays on the host before a launch. An output without contents has none here.
+// Arrays on the host before a launch, one for each declared array. That of an output without
+// declared contents is empty.
 struct InitialLaunchArrays {
   std::vector<TypedHostArray> inputs, outputs;
 };

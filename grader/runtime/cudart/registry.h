@@ -24,7 +24,8 @@ std::string make_paths_relative(std::string text);
 
 struct DeviceBinary {
   const void* wrapper = nullptr;
-  // The code of a module that the program loaded; empty if there is a wrapper.
+  // The code of a module that the program loaded; empty for a fat binary that the program
+  // registered, which `wrapper` points to.
   std::optional<DeviceCode> code;
   bool refused = false;   // whether loading failed; a message was then printed
   bool examined = false;  // DeviceCodeRegistry::take_unexamined_binaries() has named it

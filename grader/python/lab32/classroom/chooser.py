@@ -106,8 +106,8 @@ def student_headers_for_source(entry, data, entries):
 
 
 def _can_store_beside_found(found, parts):
-    """Whether the file can be stored beside those found before: its name is not too long, and no name is that of a file
-    and of a folder."""
+    """Whether the file can be stored beside those found before: they are fewer than MOST_HEADERS, its name is not too
+    long, and no name is that of a file and of a folder."""
     path = "/".join(parts)
     names_fit = all(len(part.encode("utf-8", "surrogateescape")) < 200 and "\0" not in part for part in parts)
     clash = any(path.startswith(other + "/") or other.startswith(path + "/") for other in found)

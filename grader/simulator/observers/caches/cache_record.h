@@ -87,11 +87,11 @@ class RoundRobinAccessReplay {
   // The next line to look up.
   const CacheLineAccess& next() const { return *warps_[turn_ < warps_.size() ? turn_ : 0].at; }
 
-  // Issues the next access of the next warp, and the stores that directly follow a store, since a
-  // warp does not wait for stores. Calls look_up(line, warps, first) for each line. An access has
-  // arrived after each of `warps` has had a turn. `first`: the access is the warp's first one of
-  // its group. If an access has several lines, look_ahead(next, end) gets the warp's remaining
-  // lines before each look_up.
+  // Issues the next access of the warp whose turn it is, and the stores that directly follow a
+  // store, since a warp does not wait for stores. Calls look_up(line, warps, first) for each line.
+  // `warps` is the number of warps that take turns: a missed sector arrives when each of them has
+  // issued one more access. `first`: the access is the warp's first one of its group. If an access
+  // has several lines, look_ahead(next, end) gets the warp's remaining lines before each look_up.
   template <class LookAhead, class LookUp>
   void issue_next_access(LookAhead look_ahead, LookUp look_up) {
     if (turn_ >= warps_.size()) turn_ = 0;
