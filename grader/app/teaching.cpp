@@ -126,12 +126,12 @@ int run_seal(const AnswerSealingOptions& options) {
 }
 
 // `lab32 calibrate` finds the timing checks that this GPU can decide.
-struct DecidableChecksOptions {
+struct CalibrateCommandOptions {
   std::vector<std::string> labs;
   std::string rubric, output;
 };
 
-int run_find_decidable_checks(const DecidableChecksOptions& options) {
+int run_calibrate(const CalibrateCommandOptions& options) {
   if (!options.output.empty()) check_writable(options.output, "-o");
   print_or_write(
       grading::text_of(grading::find_gpu_decidable_timing_checks(options.labs, options.rubric)),
@@ -168,14 +168,14 @@ Subcommand seal_command(CLI::App& lab32) {
 }
 
 Subcommand decidable_timing_checks_command(CLI::App& lab32) {
-  const auto options = std::make_shared<DecidableChecksOptions>();
+  const auto options = std::make_shared<CalibrateCommandOptions>();
   Subcommand command;
   command.app =
       lab32.add_subcommand("calibrate", "print which timing checks this machine's GPU can decide");
   command.app->add_option("LAB", options->labs, "the labs (all)");
   command.app->add_option("--rubric", options->rubric, kRubricHelp);
   command.app->add_option("-o", options->output, "write to this file instead of standard output");
-  command.run = [options] { return run_find_decidable_checks(*options); };
+  command.run = [options] { return run_calibrate(*options); };
   command.clean_end = CleanSignalExit::Interrupt::too;
   return command;
 }

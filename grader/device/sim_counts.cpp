@@ -7,7 +7,8 @@
 namespace lab32::device {
 namespace {
 
-sim::AccessWithoutSassMatch make_unmatched_access(sim::AccessWithoutSassMatch::Reason reason) {
+sim::AccessWithoutSassMatch make_access_without_sass_match(
+    sim::AccessWithoutSassMatch::Reason reason) {
   sim::AccessWithoutSassMatch why;
   why.reason = reason;
   return why;
@@ -43,9 +44,9 @@ std::optional<sim::AccessWithoutSassMatch> reason_for_ptx_counts(
   const uint32_t first = site - program.sites[site].index;
   for (int32_t branch : plan.if_uniform)
     if (outcome.tally[first + static_cast<uint32_t>(branch)].splits > 0)
-      return make_unmatched_access(sim::AccessWithoutSassMatch::Reason::diverged);
+      return make_access_without_sass_match(sim::AccessWithoutSassMatch::Reason::diverged);
   if (traffic.counters_of_site(site).ptx_level)
-    return make_unmatched_access(sim::AccessWithoutSassMatch::Reason::estimated);
+    return make_access_without_sass_match(sim::AccessWithoutSassMatch::Reason::estimated);
   return std::nullopt;
 }
 

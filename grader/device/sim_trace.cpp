@@ -164,7 +164,7 @@ class AverageWarpTraceBuilder {
       to.runs = runs[b] / warps_;
       for (const size_t header : blocks[b].loops) to.loops.push_back(before + header);
       for (const sass::EmittedInstruction& in : blocks[b].code) {
-        model::ModelledInstruction made = model::trace_instruction_of_opcode(in.opcode);
+        model::ModelledInstruction made = model::modelled_instruction_of_opcode(in.opcode);
         made.line =
             static_cast<uint16_t>(lines + static_cast<uint32_t>(in.address) / model::kCodeLine);
         trace_.lines = std::max<uint32_t>(trace_.lines, made.line + 1u);
@@ -224,7 +224,7 @@ class AverageWarpTraceBuilder {
         const ptx::Instruction& in = function.body[at];
         const model::InstructionCost estimate = model::cost_of(in);
         if (estimate.issue.all <= 0) continue;
-        model::ModelledInstruction made = model::trace_instruction_of_ptx(estimate);
+        model::ModelledInstruction made = model::modelled_instruction_of_ptx(estimate);
         if (made.unit == model::ModelledInstruction::Unit::memory) {
           const MeanAccessCost c =
               access_cost_of(f.first_site + at, static_cast<double>(f.times[at]), made.kind);

@@ -5,8 +5,8 @@ usage: run_tests.py fast|slow DOCTEST_BINARY...
 Slow tests are marked in their source: `* kSlow` (tests/fixtures/slow.h), pytest.mark.slow. doctest and pytest run
 the tests that they find. The C++ cases of a file run in one process, since they may build on each other; slow
 cases, and those whose names begin with "grading: golden:", run in a process each. Python's slow tests run in a
-process per file, its fast tests in a few processes. The golden tests start first, since other tests read their results; the others start in the order of
-their times in the last run (build/test_seconds.json), the longest first.
+process per file, its fast tests in a few processes. The golden tests start first, since other tests read their
+results; the others start in the order of their times in the last run (build/test_seconds.json), the longest first.
 """
 
 import collections
@@ -30,7 +30,7 @@ NEEDS_THE_GPU = re.compile(r"device/test_gpu|test_command_line|on a GPU")
 # which slows down each access to memory.
 CORPORA = ("grading/test_golden.cpp", "grading/test_submissions.cpp", "grading/test_one_score.cpp")
 # The folders with Python tests.
-PYTHON_PROCESSES = 8  # of the fast tests
+PYTHON_PROCESSES = 8  # they share the files of the fast tests
 PYTHON_FOLDERS = ["grader/tests/python", "grader/labs", "grader/runtime/tests"]
 
 TIMES = Path("build/test_seconds.json")

@@ -274,7 +274,7 @@ double share_left_without_needless_work(Check& check, const CheckDeclaration& de
 }
 
 // Loses the check if the kernel is a later version already.
-void reject_already_optimized_kernel(Check& check, const CheckDeclaration& declaration,
+void reject_already_optimised_kernel(Check& check, const CheckDeclaration& declaration,
                                      const DeclaredLimitEvaluator& count) {
   if (!declaration.least) return;
   const double least = count.ideal(*declaration.least);
@@ -367,7 +367,7 @@ void check_declared_counter(Check& check, const CheckDeclaration& declaration) {
   const auto run = counted_launch(check, declaration, launch, size);
   require_only_lane_accesses_if_set(check, *run);
   const DeclaredLimitEvaluator published(check, *run, values_for_ideal(check, launch, size));
-  reject_already_optimized_kernel(check, declaration, published);
+  reject_already_optimised_kernel(check, declaration, published);
   credit_counter(check, declaration, *run, published);
   if (declaration.most_sectors)
     reduce_credit_above_sector_limit(check, *run, published.ideal(*declaration.most_sectors));

@@ -117,7 +117,7 @@ bool has_atomic_request(const pictures::PicturedLineRequests& access) {
 
 // Removes everything from the picture that would answer an open question. Returns that question if
 // nothing is left.
-std::string remove_answers_find_hiding_question(Check& check, pictures::PicturedLaunch& launch) {
+std::string hide_answers_and_find_question(Check& check, pictures::PicturedLaunch& launch) {
   const GradingSession& s = check.session;
   std::string why;
   for (const RubricCheckEntry& row : s.rubric.rows()) {
@@ -154,7 +154,7 @@ void add_pictures(Check& check, report::CheckResult& test) {
       check.withheld.empty() ? name_of_check_hiding_pictures(check, test) : check.withheld;
   if (!test.withheld_until.empty()) return;
   test.pictures = check.pictures ? *check.pictures : pictures::PicturedLaunch{};
-  test.withheld_until = remove_answers_find_hiding_question(check, *test.pictures);
+  test.withheld_until = hide_answers_and_find_question(check, *test.pictures);
   if (!test.withheld_until.empty()) {
     test.pictures.reset();
     return;

@@ -159,7 +159,7 @@ device::TimingPlan timing_plan_with_arrays_only(const WorkloadToTime& work) {
 }
 
 // Makes the work of the check, and records how many seconds that took.
-WorkloadToTime make_timed_work(Check& check, const MakeWork& make, uint32_t n) {
+WorkloadToTime make_workload_to_time(Check& check, const MakeWork& make, uint32_t n) {
   const WorkTimer watch;
   WorkloadToTime work = make(check, n, kSets);
   check.figure("spent_making_inputs", watch.wall_seconds());
@@ -363,7 +363,7 @@ void credit_bandwidth_vs_copy(Check& check, const SpeedCheckWorkload& speed) {
   check.require_prerequisites();
   const uint32_t n = check.row.required_count("n");
   const int line = check.line_of(speed.kernel);
-  const WorkloadToTime work = make_timed_work(check, speed.make, n);
+  const WorkloadToTime work = make_workload_to_time(check, speed.make, n);
   device::TimingPlan plan = timing_plan_with_arrays_only(work);
   plan.baseline = speed.baseline;
   plan.candidates = {submitted_candidate(check, "your kernel", work)};
@@ -425,7 +425,7 @@ void credit_speedup_of_step(Check& check, const StepCheckWorkload& step) {
   const int line = check.line_of(step.kernel);
   const RequiredShareOfGain terms{check.row.required_number("steps.share_of_gain"),
                                   check.row.required_number("steps.least_gain")};
-  const WorkloadToTime work = make_timed_work(check, step.make, n);
+  const WorkloadToTime work = make_workload_to_time(check, step.make, n);
   const auto module = loaded_reference(check);
   const std::vector<device::SolutionToTime> reference = {
       reference_candidate(check, "the reference solution's " + step.kernel, work, *module),

@@ -14,7 +14,7 @@ namespace {
 using Want = uint32_t (SharedAccessPattern::*)() const;
 
 // Runs the student's wavefronts() and load_wavefronts() on each pattern.
-StudentReturnValues student_answers_for_bank_patterns(
+StudentReturnValues student_return_values_for_patterns(
     Check& check, const std::vector<SharedAccessPattern>& patterns) {
   return run_student_functions<uint32_t>(check, "arbiter", patterns, "out_store", "out_load");
 }
@@ -24,7 +24,7 @@ void check_answers_for_access_sizes(Check& check, const char* name,
   Random random = check.random();
   const std::vector<SharedAccessPattern> tried = named_and_random_access_patterns(
       random, widths, static_cast<int>(check.row.required_number("random_patterns")));
-  const StudentReturnValues answers = student_answers_for_bank_patterns(check, tried);
+  const StudentReturnValues answers = student_return_values_for_patterns(check, tried);
   const std::vector<int>& got =
       want == &SharedAccessPattern::load_wavefronts ? answers.second : answers.first;
   check_answers(check, name, tried, got, want, bank_misconception_hint(tried, got));
@@ -55,7 +55,7 @@ void check_answers_for_lane_variants(Check& check, const std::vector<SharedAcces
       tried.push_back(p);
       of.push_back(i);
     }
-  const StudentReturnValues answers = student_answers_for_bank_patterns(check, tried);
+  const StudentReturnValues answers = student_return_values_for_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool store = answers.first[i] == static_cast<int>(tried[i].store_wavefronts());
     if (store && answers.second[i] == static_cast<int>(tried[i].load_wavefronts())) continue;
@@ -130,7 +130,7 @@ TEST_SUITE("lab:bank_conflicts") {
         check.figure(what + " load wavefronts", static_cast<double>(c.shared_load.wavefronts));
       }
     }
-    const StudentReturnValues answers = student_answers_for_bank_patterns(check, patterns);
+    const StudentReturnValues answers = student_return_values_for_patterns(check, patterns);
     for (size_t i = 0; i < launches.size(); ++i) {
       const counters::Counters& c = launches[i].counted;
       const bool store = answers.first[i] == static_cast<int>(c.shared_store.wavefronts);

@@ -12,8 +12,8 @@ namespace lab32::checks::coalescing {
 namespace {
 
 // Runs the student's requests() and sectors() on each pattern.
-StudentReturnValues student_answers_for_patterns(Check& check,
-                                                 const std::vector<GlobalAccessPattern>& patterns) {
+StudentReturnValues student_return_values_for_patterns(
+    Check& check, const std::vector<GlobalAccessPattern>& patterns) {
   return run_student_functions<uint64_t>(check, "coalescer", patterns, "out_requests",
                                          "out_sectors");
 }
@@ -121,7 +121,7 @@ void check_answers_for_lane_variants(Check& check, const std::vector<GivenKernel
       tried.push_back(p);
       names.push_back(kernels[k].name);
     }
-  const StudentReturnValues answers = student_answers_for_patterns(check, tried);
+  const StudentReturnValues answers = student_return_values_for_patterns(check, tried);
   for (size_t i = 0; i < tried.size(); ++i) {
     const bool requests = answers.first[i] == static_cast<int>(tried[i].requests());
     if (requests && answers.second[i] == static_cast<int>(tried[i].sectors())) continue;
@@ -143,7 +143,7 @@ TEST_SUITE("lab:coalescing") {
     Random random = check.random();
     const std::vector<GlobalAccessPattern> tried = random_and_edge_patterns(
         random, static_cast<int>(check.row.required_count("random_patterns")));
-    check_answers(check, "requests", tried, student_answers_for_patterns(check, tried).first,
+    check_answers(check, "requests", tried, student_return_values_for_patterns(check, tried).first,
                   &GlobalAccessPattern::requests, "");
   }
 
@@ -151,7 +151,7 @@ TEST_SUITE("lab:coalescing") {
     Random random = check.random();
     const std::vector<GlobalAccessPattern> tried = random_and_edge_patterns(
         random, static_cast<int>(check.row.required_count("random_patterns")));
-    const std::vector<int> sectors = student_answers_for_patterns(check, tried).second;
+    const std::vector<int> sectors = student_return_values_for_patterns(check, tried).second;
     check_answers(check, "sectors", tried, sectors, &GlobalAccessPattern::sectors,
                   misconception_hint(tried, sectors));
   }
@@ -210,7 +210,7 @@ TEST_SUITE("lab:coalescing") {
       check.figure(launch.name + " store sectors", static_cast<double>(c.store.sectors));
       all.insert(all.end(), counted.back().patterns.begin(), counted.back().patterns.end());
     }
-    const StudentReturnValues answers = student_answers_for_patterns(check, all);
+    const StudentReturnValues answers = student_return_values_for_patterns(check, all);
     size_t at = 0;
     for (size_t k = 0; k < kernels.size(); ++k) {
       check_answers_against_counters(check, kernels[k], counted[k].patterns, &answers.first[at],

@@ -29,7 +29,7 @@ cudaError_t launch_or_capture_kernel(const char* name, const void* function,
   return with_kernel(name, function, [&](Runtime& r, KernelEntry& entry) {
     if (!r.captures.captures(request.stream)) return launch(r, entry, request, args);
     return r.captures.add(request.stream, cudaGraphNodeTypeKernel,
-                          launch_work(make_kernel_call(r, entry, function, request, args)));
+                          launch_work(make_deferred_launch(r, entry, function, request, args)));
   });
 }
 

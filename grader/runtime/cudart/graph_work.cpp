@@ -94,7 +94,7 @@ NodeWork kernel_work(Runtime& r, const cudaKernelNodeParams& p) {
   if (!entry) return {};
   if (!p.kernelParams && p.extra) throw Error("arguments in the `extra` form are not simulated");
   const RequestedLaunchConfig request{p.gridDim, p.blockDim, p.sharedMemBytes, nullptr, false, {}};
-  return launch_work(make_kernel_call(r, *entry, p.func, request, p.kernelParams));
+  return launch_work(make_deferred_launch(r, *entry, p.func, request, p.kernelParams));
 }
 
 namespace {

@@ -129,7 +129,7 @@ void handle_segmentation_fault(int signal, siginfo_t* info, void* context) {
   const std::lock_guard<std::recursive_mutex> lock(runtime_lock());
   Runtime& r = runtime();
   const sim::Allocation* const in = r.memory.find(address);
-  if (in && r.unfinished.is_page_of_unfinished_writes(address)) {
+  if (in && r.unfinished.is_page_written_since_sync(address)) {
     const WritesSinceHostSync::UnfinishedWork* const work = r.unfinished.find_writer(address);
     if (!work && single_step_access(at, address)) return;
     if (work) record_access_before_wait(*work, *in, address, at);

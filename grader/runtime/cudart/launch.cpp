@@ -395,10 +395,10 @@ cudaError_t launch(Runtime& r, KernelEntry& entry, const RequestedLaunchConfig& 
   return cudaSuccess;
 }
 
-std::shared_ptr<DeferredKernelLaunch> make_kernel_call(Runtime& runtime, KernelEntry& entry,
-                                                       const void* function,
-                                                       const RequestedLaunchConfig& request,
-                                                       void** args) {
+std::shared_ptr<DeferredKernelLaunch> make_deferred_launch(Runtime& runtime, KernelEntry& entry,
+                                                           const void* function,
+                                                           const RequestedLaunchConfig& request,
+                                                           void** args) {
   auto call = std::make_shared<DeferredKernelLaunch>();
   call->entry = &entry;
   call->function = function;

@@ -28,10 +28,10 @@ cudaError_t launch(Runtime& runtime, KernelEntry& entry, const RequestedLaunchCo
 
 // Like launch(), but the launch runs later, possibly several times, in the stream given then.
 // Arguments and device are those of this call. Throws Error as launch() does.
-std::shared_ptr<DeferredKernelLaunch> make_kernel_call(Runtime& runtime, KernelEntry& entry,
-                                                       const void* function,
-                                                       const RequestedLaunchConfig& request,
-                                                       void** args);
+std::shared_ptr<DeferredKernelLaunch> make_deferred_launch(Runtime& runtime, KernelEntry& entry,
+                                                           const void* function,
+                                                           const RequestedLaunchConfig& request,
+                                                           void** args);
 cudaError_t launch(Runtime& runtime, DeferredKernelLaunch& call, cudaStream_t stream);
 
 // Under `lab32 check`: the memory before a launch that find_stale_loads() will repeat. Null: the

@@ -37,7 +37,7 @@ class WritesSinceHostSync {
   };
   // The work that writes this address; nullptr: none does.
   const UnfinishedWork* find_writer(uint64_t address) const;
-  bool is_page_of_unfinished_writes(uint64_t address) const {
+  bool is_page_written_since_sync(uint64_t address) const {
     return pages_.count(address / kPage) != 0;
   }
   // Lets the host access the page, or stops it from accessing it again.
@@ -45,7 +45,7 @@ class WritesSinceHostSync {
     set_page_access(address / kPage, address / kPage + 1, true);
   }
   void forbid_host_access_to_page(uint64_t address) const {
-    if (is_page_of_unfinished_writes(address))
+    if (is_page_written_since_sync(address))
       set_page_access(address / kPage, address / kPage + 1, false);
   }
 

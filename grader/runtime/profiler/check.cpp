@@ -85,14 +85,15 @@ struct FindingOfAllLaunches {
   uint64_t launches = 1;
 };
 
-FindingOfAllLaunches report_entry_of(const Finding& f, const std::string& kernel) {
+FindingOfAllLaunches finding_of_all_launches_of(const Finding& f, const std::string& kernel) {
   return {topic_of(f.kind), f.note, f.file,
           f.other_file,     f.line, f.other_line,
           f.count,          kernel, describe_without_line(f),
           usual_fix(f)};
 }
 
-FindingOfAllLaunches report_entry_of(const device::KernelFault& f, const std::string& kernel) {
+FindingOfAllLaunches finding_of_all_launches_of(const device::KernelFault& f,
+                                                const std::string& kernel) {
   return {topic_of(f.kind), false, f.file, "", f.line, 0, 1, kernel, describe(f), ""};
 }
 
@@ -170,7 +171,7 @@ ProgramHazardReport make_hazard_report(const std::vector<LaunchProfile>& launche
     const std::string kernel = ncu_kernel_name(r.symbol);
     const std::vector<Finding> findings = r.run.hazards.value_or(std::vector<Finding>{});
     for (const Finding& finding : findings) {
-      merge_entry(entries, report_entry_of(finding, kernel));
+      merge_entry(entries, finding_of_all_launches_of(finding, kernel));
       note_place(r, finding.file);
     }
     if (!r.run.fault) continue;
@@ -178,7 +179,7 @@ ProgramHazardReport make_hazard_report(const std::vector<LaunchProfile>& launche
     const device::KernelFault& fault = *r.run.fault;
     if (sim::is_nonfatal_trap(fault.kind)) {
       if (!has_hazard_of_topic(findings, topic_of(fault.kind)))
-        merge_entry(entries, report_entry_of(fault, kernel));
+        merge_entry(entries, finding_of_all_launches_of(fault, kernel));
     } else {
       ++report.stopped;
       stopped +=

@@ -220,7 +220,7 @@ class SassAccessPlanner {
       m.bytes = a.bytes;
       for (bool live : a.live)
         m.live.insert(m.live.end(), static_cast<size_t>(a.element_bytes), live);
-      m.shapes = possible_machine_access_sets(i);
+      m.shapes = possible_sass_access_ranges(i);
       m.must_be_covered = !is_explained(i);
       if (!d_.states[i].own.empty() && m.shapes.empty())
         return mark_neighbours_unmatched(neighbours,
@@ -296,7 +296,7 @@ class SassAccessPlanner {
 
   // The instructions that one execution of the access may consist of: its instructions, divided
   // into equal copies.
-  std::vector<SassAccessRanges> possible_machine_access_sets(size_t i) const {
+  std::vector<SassAccessRanges> possible_sass_access_ranges(size_t i) const {
     std::map<decltype(std::declval<SassInstructionSite>().address_group()),
              std::vector<SassAccessRange>>
         cells;

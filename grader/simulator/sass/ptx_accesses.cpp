@@ -115,7 +115,7 @@ int PtxFunction::definition_version(int reg, int at) const {
   return last;
 }
 
-void PtxFunction::trace_address_root(int reg, int at, PtxAccess& access) const {
+void PtxFunction::trace_address_base(int reg, int at, PtxAccess& access) const {
   while (true) {
     const auto& definitions = definitions_[static_cast<size_t>(reg)];
     if (definitions.size() != 1) break;
@@ -183,7 +183,7 @@ void PtxFunction::add_access(int index) {
   if (const Operand* address = address_operand_of(in)) {
     a.offset = address->value;
     if (address->reg >= 0)
-      trace_address_root(address->reg, index, a);
+      trace_address_base(address->reg, index, a);
     else
       a.root = AddressBase{-1, 0, address->name};
   }

@@ -86,7 +86,7 @@ class PtxFunction {
   void add_access(int index);
   void add_texel_access(int index);
   void add_lines_of_other_arm(int decider, int block, std::vector<int>& lines) const;
-  void trace_address_root(int reg, int at, PtxAccess& access) const;
+  void trace_address_base(int reg, int at, PtxAccess& access) const;
   int definition_version(int reg, int at) const;
   bool register_varies(int reg, int loop, std::vector<int>& asked) const;
 

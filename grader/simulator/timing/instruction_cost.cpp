@@ -230,7 +230,7 @@ InstructionCost cost_of(const ptx::Instruction& in) {
   return {};
 }
 
-ModelledInstruction trace_instruction_of_ptx(const InstructionCost& cost) {
+ModelledInstruction modelled_instruction_of_ptx(const InstructionCost& cost) {
   using Unit = ModelledInstruction::Unit;
   using Kind = ModelledInstruction::Kind;
   const IssueSlotsByPipeline& i = cost.issue;
@@ -345,7 +345,7 @@ double issue_slots_on_own_unit(std::string_view opcode) {
 
 }  // namespace
 
-ModelledInstruction trace_instruction_of_opcode(std::string_view opcode) {
+ModelledInstruction modelled_instruction_of_opcode(std::string_view opcode) {
   const std::string_view base = opcode.substr(0, opcode.find('.'));
   ModelledInstruction in;
   const IssueSlotsByPipeline issue = issue_slots_of_opcode(opcode);

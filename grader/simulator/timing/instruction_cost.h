@@ -1,6 +1,6 @@
 // The cost of one instruction: the pipelines that it occupies, and the latency until a dependent
-// instruction can start. cost_of() estimates it for PTX; trace_instruction_of_opcode() knows it for
-// SASS opcodes.
+// instruction can start. cost_of() estimates it for PTX; modelled_instruction_of_opcode() knows it
+// for SASS opcodes.
 #pragma once
 
 #include <string_view>
@@ -50,7 +50,7 @@ struct InstructionCost {
 InstructionCost cost_of(const ptx::Instruction& in);
 
 // The PTX instruction as an element of a warp's path (warp_paths.h).
-ModelledInstruction trace_instruction_of_ptx(const InstructionCost& cost);
+ModelledInstruction modelled_instruction_of_ptx(const InstructionCost& cost);
 
 // The pipelines that a machine instruction occupies, by its opcode in nvdisasm's spelling:
 // "LDS.128", "IMAD.MOV.U32".
@@ -58,6 +58,6 @@ IssueSlotsByPipeline issue_slots_of_opcode(std::string_view opcode);
 
 // The machine instruction as an element of a warp's path: its unit and its latency. The caller sets
 // what depends on memory.
-ModelledInstruction trace_instruction_of_opcode(std::string_view opcode);
+ModelledInstruction modelled_instruction_of_opcode(std::string_view opcode);
 
 }  // namespace lab32::model

@@ -289,7 +289,7 @@ AverageWarpTrace trace_of_copy_kernel() {
   block.runs = 1;
   const auto add = [&](const char* opcode, std::vector<uint16_t> reads,
                        std::vector<uint16_t> writes) {
-    ModelledInstruction in = trace_instruction_of_opcode(opcode);
+    ModelledInstruction in = modelled_instruction_of_opcode(opcode);
     in.reads = std::move(reads);
     in.writes = std::move(writes);
     block.code.push_back(std::move(in));

@@ -37,7 +37,7 @@ double measured_spin(const std::string& row, const std::string& figure) {
 double cycles_of_spins(double rounds, uint32_t warps, double shared) {
   using Spin = model::ModelledInstruction::Spin;
   const auto code = [](const char* opcode, uint8_t stall, int8_t raises, uint8_t waits_for) {
-    model::ModelledInstruction in = model::trace_instruction_of_opcode(opcode);
+    model::ModelledInstruction in = model::modelled_instruction_of_opcode(opcode);
     in.scheduled = true;
     in.stall = stall;
     in.write_barrier = raises;

@@ -19,7 +19,7 @@ namespace {
 // registers.
 model::ModelledInstruction instruction(const char* opcode, int writes,
                                        std::vector<uint16_t> reads) {
-  model::ModelledInstruction in = model::trace_instruction_of_opcode(opcode);
+  model::ModelledInstruction in = model::modelled_instruction_of_opcode(opcode);
   if (writes >= 0) in.writes = {static_cast<uint16_t>(writes)};
   in.reads = std::move(reads);
   if (in.kind == model::ModelledInstruction::Kind::global_load) {

@@ -326,7 +326,7 @@ class GradeClassCommand:
             return True
         return False
 
-    def write_scores_print_summary(self, ran_to_completion):
+    def write_scores_and_print_summary(self, ran_to_completion):
         rows = list(self.rows.values())
         self.write_score_tables()
         print_list("not in the roster", self.unmatched)
@@ -356,7 +356,7 @@ def main(arguments=None):
     try:
         options = parse_options(arguments)
         session = GradeClassCommand(options)
-        return session.write_scores_print_summary(session.grade_remaining_submissions())
+        return session.write_scores_and_print_summary(session.grade_remaining_submissions())
     except UserError as problem:
         print(f"lab32: {problem}", file=sys.stderr)
     except OSError as error:

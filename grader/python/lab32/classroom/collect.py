@@ -276,7 +276,7 @@ def merge_files_of_same_attempt(all_attempts):
 class FilesOfPerson:
     """What one person handed in: the candidates for the labs, and the files that belong to none."""
 
-    found: list = field(default_factory=list)  # of (CandidateFile, AttemptFilesInExport, all entries of the attempt)
+    found: list = field(default_factory=list)  # tuples (CandidateFile, AttemptFilesInExport, all entries of the attempt)
     left: list = field(default_factory=list)  # .cu files that belong to no lab
     others: list = field(default_factory=list)  # all other files
     problems: list = field(default_factory=list)

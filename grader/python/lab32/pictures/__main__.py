@@ -12,7 +12,7 @@ from lab32.results import CheckResult
 SCHEMA = "lab32-pictures/1"
 
 
-def print_error_return_exit_code(words):
+def print_error_and_return_exit_code(words):
     print(f"lab32 explain: {words}", file=sys.stderr)
     return 2
 
@@ -37,10 +37,10 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     shown = json.load(sys.stdin)
     if shown.get("schema") != SCHEMA:
-        return print_error_return_exit_code(f"this draws {SCHEMA}, not {shown.get('schema')}")
+        return print_error_and_return_exit_code(f"this draws {SCHEMA}, not {shown.get('schema')}")
     own = [] if options.picture else lab_specific_pictures(shown)
     if shown.get("missing") and not own:
-        return print_error_return_exit_code(shown["missing"])
+        return print_error_and_return_exit_code(shown["missing"])
     try:
         if options.format == "html":
             from lab32.report.page import launch_explanation_page  # only this format needs jinja2
@@ -62,11 +62,11 @@ def main(arguments=None):
         else:
             sys.stdout.buffer.write(data)
     except ImportError as error:
-        return print_error_return_exit_code(f"{options.format} needs {error.name}, which is not installed; svg works without it")
+        return print_error_and_return_exit_code(f"{options.format} needs {error.name}, which is not installed; svg works without it")
     except ValueError as error:
-        return print_error_return_exit_code(error)
+        return print_error_and_return_exit_code(error)
     except OSError as error:
-        return print_error_return_exit_code(f"{options.output}: {error.strerror}")
+        return print_error_and_return_exit_code(f"{options.output}: {error.strerror}")
     return 0
 
 

@@ -57,7 +57,7 @@ def png_bytes(picture):
         for piece in dash_segments(*ends, pattern) if pattern else [ends]:
             draw.line(scaled_up(*piece), ink, width)
 
-    def rasterize_svg_rect(a, kinds):
+    def draw_svg_rect(a, kinds):
         box = scaled_up(a["x"], a["y"], a["x"] + a["width"], a["y"] + a["height"])
         if box[2] <= box[0] or box[3] <= box[1]:
             return
@@ -85,10 +85,10 @@ def png_bytes(picture):
         if tag == "line":
             rasterize_svg_line(a, kinds)
         elif tag == "rect":
-            rasterize_svg_rect(a, kinds)
+            draw_svg_rect(a, kinds)
         elif tag == "cells":
             for x, y in a["places"]:
-                rasterize_svg_rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
+                draw_svg_rect(dict(x=x, y=y, width=a["width"], height=a["height"]), kinds)
         elif tag == "text":
             rasterize_svg_text(a, kinds, words)
         elif tag == "circle":

@@ -147,7 +147,7 @@ struct LaneAtomicExecutor {
                                        load_lane<T>(x.regs + in.src[0].offset, l));
     }
   }
-  static constexpr AtomicUpdateLoops lane_update_loops() {
+  static constexpr AtomicUpdateLoops atomic_update_loops() {
     if constexpr (std::is_integral_v<T> && Op::kId != 0)
       return {Op::kId, update_in_lane_order, update_lanes_concurrently};
     else
@@ -157,7 +157,7 @@ struct LaneAtomicExecutor {
     // A warp that does not read the result does not wait for it: the long loop of a histogram, for
     // example, is no spin lock.
     if (has_used_result(in)) note_possible_polling(x, in);
-    static constexpr AtomicUpdateLoops kUpdate = lane_update_loops();
+    static constexpr AtomicUpdateLoops kUpdate = atomic_update_loops();
     update_in_each_window(x, in, window_of(*in.ptx), kUpdate, sizeof(T));
   }
 };

@@ -54,7 +54,7 @@ void device_set_graph_condition(Warp& warp, const Inst& in, const CallSite& site
 class Warp;
 
 bool is_device_runtime(const std::string& name);
-bool is_device_heap_function(const std::string& name);  // allocates or frees heap memory
+bool is_kernel_malloc_function(const std::string& name);  // allocates or frees heap memory
 
 // Executes such a call; throws as device_malloc() does. The launches of a grid run one after the
 // other in call order. Streams and events always permit this order, so a wait for them has nothing

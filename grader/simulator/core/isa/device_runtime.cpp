@@ -306,7 +306,7 @@ bool is_device_runtime(const std::string& name) {
   return device_runtime_functions().count(name) != 0;
 }
 
-bool is_device_heap_function(const std::string& name) {
+bool is_kernel_malloc_function(const std::string& name) {
   return name == "__cudaCDP2Malloc" || name == "__cudaCDP2Free";
 }
 

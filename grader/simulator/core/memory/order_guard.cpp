@@ -34,7 +34,7 @@ SerialEquivalenceRollback::SerialEquivalenceRollback(Memory& memory, unsigned wo
     w.operation_.resize(memory.allocations().size());
     w.size_.resize(memory.allocations().size());
     w.used_.resize(memory.allocations().size());
-    if (find_races) w.race_filter_ = std::make_unique<PossibleRaceDetector>(bytes);
+    if (find_races) w.suspect_detector_ = std::make_unique<PossibleRaceDetector>(bytes);
   }
   next_round();
   for (const auto& w : workers_) w->stale_ = false;
@@ -56,13 +56,14 @@ void SerialEquivalenceRollback::Worker::note_use_or_throw_on_clash(Allocation& a
   throw OrderMatters{};
 }
 
-void SerialEquivalenceRollback::Worker::pass_access_to_race_filter(RaceAccess how,
-                                                                   const AccessingWarp& by,
-                                                                   const uint64_t* address,
-                                                                   uint32_t mask, unsigned bytes) {
-  if (!race_filter_) return;
-  if (race_filter_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
-                                  bytes) &&
+void SerialEquivalenceRollback::Worker::pass_access_to_suspect_detector(RaceAccess how,
+                                                                        const AccessingWarp& by,
+                                                                        const uint64_t* address,
+                                                                        uint32_t mask,
+                                                                        unsigned bytes) {
+  if (!suspect_detector_) return;
+  if (suspect_detector_->record_access(by.strong ? RaceAccess::strong : how, by.who, address, mask,
+                                       bytes) &&
       at_once())
     throw OrderMatters{};
 }
@@ -73,7 +74,7 @@ void SerialEquivalenceRollback::Worker::record_read_slow_path(Allocation& a,
                                                               const AccessingWarp& by) {
   if ((used_[a.index] & kByWord) == 0) return note_use_or_throw_on_clash(a, kRead);
   if (at_once()) mark_words(records_->read, address, mask, bytes);
-  pass_access_to_race_filter(RaceAccess::read, by, address, mask, bytes);
+  pass_access_to_suspect_detector(RaceAccess::read, by, address, mask, bytes);
 }
 
 void SerialEquivalenceRollback::Worker::record_write(Allocation& a, const uint64_t* address,
@@ -82,7 +83,7 @@ void SerialEquivalenceRollback::Worker::record_write(Allocation& a, const uint64
   if ((used_[a.index] & (kWrite | kClash)) != kWrite) note_use_or_throw_on_clash(a, kWrite);
   if (at_once()) mark_words(records_->written, address, mask, bytes);
   save_accessed_lines(a, address, mask, bytes);
-  pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
+  pass_access_to_suspect_detector(RaceAccess::write, by, address, mask, bytes);
 }
 
 void SerialEquivalenceRollback::Worker::record_update(Allocation& a, uint8_t operation,
@@ -92,12 +93,12 @@ void SerialEquivalenceRollback::Worker::record_update(Allocation& a, uint8_t ope
   if ((used_[a.index] & (kUpdate | kClash)) != kUpdate) note_use_or_throw_on_clash(a, kUpdate);
   if ((used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_words(records_->written, address, mask, bytes);
-    pass_access_to_race_filter(RaceAccess::write, by, address, mask, bytes);
+    pass_access_to_suspect_detector(RaceAccess::write, by, address, mask, bytes);
   } else {
     // An atomic that is not strong, or whose size differs from earlier ones, may race with other
     // updates. Only tracking by word tells whether such updates are those of one block.
     const uint8_t size = std::exchange(size_[a.index], static_cast<uint8_t>(bytes));
-    if (race_filter_ && (!by.strong || (size != 0 && size != bytes))) {
+    if (suspect_detector_ && (!by.strong || (size != 0 && size != bytes))) {
       guard_->request_word_tracking(a);
       throw OrderMatters{};
     }
@@ -112,7 +113,7 @@ void SerialEquivalenceRollback::Worker::record_strided_read(Allocation& a,
                                                             unsigned bytes,
                                                             const AccessingWarp& by) {
   if (may_read(a)) return;
-  if (bytes == 4 && row.is_one_sequence() && row.stride == 4 && !race_filter_ &&
+  if (bytes == 4 && row.is_one_sequence() && row.stride == 4 && !suspect_detector_ &&
       (used_[a.index] & kByWord) != 0) {
     if (at_once()) mark_row_of_words(records_->read, row.first[0]);
     return;
@@ -126,7 +127,7 @@ void SerialEquivalenceRollback::Worker::record_strided_write(Allocation& a,
                                                              const StridedHalfWarpPair& row,
                                                              unsigned bytes,
                                                              const AccessingWarp& by) {
-  if (bytes != 4 || !row.is_one_sequence() || race_filter_) {
+  if (bytes != 4 || !row.is_one_sequence() || suspect_detector_) {
     uint64_t address[kWarpSize];
     row.expand_to_addresses(address);
     return record_write(a, address, kFullMask, bytes, by);
@@ -316,14 +317,14 @@ void SerialEquivalenceRollback::track_by_word(const std::vector<uint32_t>& alloc
 }
 
 std::unique_ptr<PossibleRaceDetector> SerialEquivalenceRollback::take_suspect_words() {
-  return has_suspect_words() ? std::move(workers_.front()->race_filter_) : nullptr;
+  return has_suspect_words() ? std::move(workers_.front()->suspect_detector_) : nullptr;
 }
 
 void SerialEquivalenceRollback::next_round() {
   by_word_count_ = static_cast<size_t>(std::count(by_word_.begin(), by_word_.end(), 1));
   for (const auto& w : workers_) {
     w->records_->log.clear();
-    if (w->race_filter_) w->race_filter_->clear();
+    if (w->suspect_detector_) w->suspect_detector_->clear();
     w->stale_ = true;
     std::fill(w->operation_.begin(), w->operation_.end(), 0);
     std::fill(w->size_.begin(), w->size_.end(), 0);

@@ -72,8 +72,8 @@ class SerialEquivalenceRollback {
     static constexpr uint8_t kRead = 1, kWrite = 2, kUpdate = 4, kByWord = 64, kClash = 128;
     void record_read_slow_path(Allocation& a, const uint64_t* address, uint32_t mask,
                                unsigned bytes, const AccessingWarp& by);
-    void pass_access_to_race_filter(RaceAccess how, const AccessingWarp& by,
-                                    const uint64_t* address, uint32_t mask, unsigned bytes);
+    void pass_access_to_suspect_detector(RaceAccess how, const AccessingWarp& by,
+                                         const uint64_t* address, uint32_t mask, unsigned bytes);
     void note_use_or_throw_on_clash(Allocation& a, uint8_t use);
     void mark_words(WordBitmap& map, const uint64_t* address, uint32_t mask, unsigned bytes);
     void mark_row_of_words(WordBitmap& map, uint64_t address);
@@ -90,7 +90,7 @@ class SerialEquivalenceRollback {
     std::vector<uint8_t> size_;       // size of each update in bytes; 0: none yet
     // The maps still hold the previous round; the worker clears them on its own thread.
     bool stale_ = false;
-    std::unique_ptr<PossibleRaceDetector> race_filter_;  // null: race detection is off
+    std::unique_ptr<PossibleRaceDetector> suspect_detector_;  // null: race detection is off
   };
 
   Worker& worker(unsigned i) { return *workers_[i]; }
@@ -111,7 +111,7 @@ class SerialEquivalenceRollback {
   void commit();
   // The suspect words of a launch that ran in order; null: there are none.
   bool has_suspect_words() const {
-    const auto& filter = workers_.front()->race_filter_;
+    const auto& filter = workers_.front()->suspect_detector_;
     return filter && filter->any_suspect();
   }
   std::unique_ptr<PossibleRaceDetector> take_suspect_words();

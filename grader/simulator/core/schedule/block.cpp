@@ -273,7 +273,7 @@ void Block::trap_or_break_deadlock() {
   // `if (…) __syncthreads();` within a warp: on an H100 the other lanes continue until they exit or
   // reach a barrier.
   for (const auto& warp : warps_)
-    if (as_on_a_gpu() && warp->splits().release_join_blocking_block_barrier()) return;
+    if (as_on_a_gpu() && warp->splits().release_join_lanes_for_block_barrier()) return;
   // A warp that continues although not all of its lanes arrived may wait for the results of the
   // missing lanes for ever, so its number of instructions is limited.
   warp_budget_ = std::min(warp_budget_, most_issued_by_warp() + kBudgetWithoutAll);

@@ -306,9 +306,8 @@ void rerun_blocks_in_reverse(LaunchContext launch, const std::vector<Observer*>&
   guard.rollback();
 }
 
-void run_without_block_order_guard(const LaunchContext& launch,
-                                   const std::vector<Observer*>& observers, uint64_t first,
-                                   LaunchOutcome& outcome) {
+void run_without_order_guard(const LaunchContext& launch, const std::vector<Observer*>& observers,
+                             uint64_t first, LaunchOutcome& outcome) {
   rewind_meter(launch);
   ResidentBlockScheduler residents(launch, observers);
   residents.run(first);
@@ -342,7 +341,7 @@ void run_in_order(const LaunchContext& launch, const std::vector<Observer*>& obs
   while (!attempt()) guard.rollback();
   if (outcome.grid_races_unchecked) {
     guard.rollback();
-    return run_without_block_order_guard(launch, observers, 0, outcome);
+    return run_without_order_guard(launch, observers, 0, outcome);
   }
   if (const std::unique_ptr<PossibleRaceDetector> suspects = guard.take_suspect_words()) {
     guard.rollback();
@@ -383,7 +382,7 @@ LaunchOutcome run_grid(const LaunchContext& launch, const std::vector<Observer*>
     run_in_order(launch, observers, outcome);
   } else if (left) {
     outcome.grid_races_unchecked = heap && any_observer_wants(observers, &Observer::wants_order);
-    run_without_block_order_guard(launch, observers, done, outcome);
+    run_without_order_guard(launch, observers, done, outcome);
   }
   set_limit_site_to_longest_loop(outcome);
   launch.memory->mark_fully_written_allocations();

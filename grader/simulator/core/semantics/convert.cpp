@@ -17,7 +17,7 @@ using ptx::DataType;
 using ptx::Instruction;
 using ptx::Modifier;
 
-CvtModifiers cvt_form_of(const Instruction& in) {
+CvtModifiers cvt_modifiers_of(const Instruction& in) {
   CvtModifiers form;
   const auto mode = [&](Modifier plain, Modifier integral, Rounding r) {
     if (in.has(plain) || in.has(integral)) form.rounding = r;
@@ -94,7 +94,7 @@ void exec_int_to_int(const ExecContext& x, const Inst& in) {
 
 template <class D>
 void exec_int_to_float(const ExecContext& x, const Inst& in) {
-  const CvtModifiers form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_modifiers_of(*in.ptx);
   const DataType from = in.ptx->type(1);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float_zero_extended(d, in.dst[0].bytes, int_to_float<D>(load_integer(s, from), form));
@@ -103,7 +103,7 @@ void exec_int_to_float(const ExecContext& x, const Inst& in) {
 
 template <class S>
 void exec_float_to_int(const ExecContext& x, const Inst& in) {
-  const CvtModifiers form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_modifiers_of(*in.ptx);
   const DataType to = in.ptx->type(0);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_integer(d, in.dst[0].bytes, float_to_int(copy_float_from_bytes<S>(s), to, form), to);
@@ -112,7 +112,7 @@ void exec_float_to_int(const ExecContext& x, const Inst& in) {
 
 template <class D, class S>
 void exec_float_to_float(const ExecContext& x, const Inst& in) {
-  const CvtModifiers form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_modifiers_of(*in.ptx);
   convert_lanes(x, in, [&](const std::byte* s, std::byte* d) {
     store_float_zero_extended(d, in.dst[0].bytes,
                               float_to_float<D>(copy_float_from_bytes<S>(s), form));
@@ -320,7 +320,7 @@ void check_conversion(const Instruction& in) {
 
 template <class H>
 void exec_cvt_to_half_pair(const ExecContext& x, const Inst& in) {
-  const CvtModifiers form = cvt_form_of(*in.ptx);
+  const CvtModifiers form = cvt_modifiers_of(*in.ptx);
   map_active_lanes<HalfPair<H>, float, float>(x, in, [form](float a, float b) -> HalfPair<H> {
     return {float_to_float<H>(b, form), float_to_float<H>(a, form)};  // a: the upper half
   });

@@ -317,7 +317,7 @@ class KernelDecoder {
       program_.launches_kernels |= site.target == Target::prepare_launch ||
                                    site.target == Target::launch || site.target == Target::runtime;
       calls_heap_ |= site.target == Target::malloc || site.target == Target::free ||
-                     (site.target == Target::runtime && is_device_heap_function(site.name));
+                     (site.target == Target::runtime && is_kernel_malloc_function(site.name));
       if (site.target == Target::function)
         site.function = static_cast<uint32_t>(
             std::find(functions_.begin(), functions_.end(), callee) - functions_.begin());

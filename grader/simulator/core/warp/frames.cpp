@@ -95,8 +95,8 @@ constexpr SpecialRegisterEvaluator kOfBlock[] = {
 #undef SPECIAL
 
 template <size_t n>
-const SpecialRegisterEvaluator* find_special_register_row(const SpecialRegisterEvaluator (&rows)[n],
-                                                          SpecialReg reg) {
+const SpecialRegisterEvaluator* find_special_register_evaluator(
+    const SpecialRegisterEvaluator (&rows)[n], SpecialReg reg) {
   const auto* at =
       std::find_if(rows, rows + n, [&](const SpecialRegisterEvaluator& r) { return r.reg == reg; });
   return at == rows + n ? nullptr : at;
@@ -188,7 +188,7 @@ void CallFramePool::fill_special_registers(CallFrame& frame) {
       *at = of.launch.explicit_cluster ? kFullMask : 0;
       continue;
     }
-    const SpecialRegisterEvaluator* row = find_special_register_row(kOfLaunch, slot.reg);
+    const SpecialRegisterEvaluator* row = find_special_register_evaluator(kOfLaunch, slot.reg);
     for (of.lane = 0; of.lane < kWarpSize; ++of.lane) at[of.lane] = row ? row->value(of) : 0;
   }
 }
@@ -197,7 +197,7 @@ void CallFramePool::fill_block_special_registers(CallFrame& frame) {
   const SpecialRegisterInputs of{block_.launch(), block_.info(),
                                  block_.launch().program->dynamic_offset, warp_};
   for (const SpecialRegisterSlot& slot : frame.function->specials)
-    if (const SpecialRegisterEvaluator* row = find_special_register_row(kOfBlock, slot.reg))
+    if (const SpecialRegisterEvaluator* row = find_special_register_evaluator(kOfBlock, slot.reg))
       std::fill_n(reinterpret_cast<uint32_t*>(frame.regs + slot.offset), kWarpSize, row->value(of));
 }
 

@@ -90,7 +90,7 @@ void RegisterFileLayout::place_params_and_locals() {
   code_.local_bytes = align_up(code_.local_bytes, 16);
 }
 
-RegisterSlot RegisterFileLayout::constant_slot(uint64_t value, uint8_t bytes) {
+RegisterSlot RegisterFileLayout::preset_register_slot(uint64_t value, uint8_t bytes) {
   const auto key = std::make_pair(value, bytes);
   auto it = fixed_.find(key);
   if (it == fixed_.end()) {
@@ -100,7 +100,7 @@ RegisterSlot RegisterFileLayout::constant_slot(uint64_t value, uint8_t bytes) {
   return {it->second, bytes, false, false};
 }
 
-RegisterSlot RegisterFileLayout::shared_address_slot(uint64_t value, uint8_t bytes) {
+RegisterSlot RegisterFileLayout::shared_variable_address_slot(uint64_t value, uint8_t bytes) {
   const auto [at, is_new] = shared_addresses_.emplace(std::make_pair(value, bytes), 0);
   if (is_new) {
     at->second = allocate_slot(bytes);
@@ -127,7 +127,7 @@ RegisterSlot RegisterFileLayout::special_register_slot(ptx::SpecialReg reg) {
 RegisterSlot RegisterFileLayout::symbol_address_slot(const Operand& op, uint8_t bytes,
                                                      const ptx::Instruction& in) {
   if (auto s = names_.shared.find(op.name); s != names_.shared.end())
-    return shared_address_slot(s->second + static_cast<uint64_t>(op.value), bytes);
+    return shared_variable_address_slot(s->second + static_cast<uint64_t>(op.value), bytes);
   if (auto l = locals_.find(op.name); l != locals_.end()) {
     const auto offset = static_cast<uint32_t>(l->second + op.value);
     const uint32_t key = offset * 2 + (in.op->id == OpId::cvta ? 1 : 0);
@@ -140,15 +140,15 @@ RegisterSlot RegisterFileLayout::symbol_address_slot(const Operand& op, uint8_t 
     return {it->second, bytes, false, false};
   }
   if (auto g = names_.symbols.find(op.name); g != names_.symbols.end())
-    return constant_slot(g->second + static_cast<uint64_t>(op.value), bytes);
+    return preset_register_slot(g->second + static_cast<uint64_t>(op.value), bytes);
   if (function_.is_entry)
     for (size_t p = 0; p < function_.params.size(); ++p)
       if (function_.params[p].name == op.name)
-        return constant_slot(
+        return preset_register_slot(
             names_.param_address + kernel_params_[p] + static_cast<uint64_t>(op.value), bytes);
   if (const ptx::Function* f = names_.module.find_function(op.name); f && !f->is_declaration)
-    return constant_slot(code_address(static_cast<size_t>(f - names_.module.functions.data())),
-                         bytes);
+    return preset_register_slot(
+        code_address(static_cast<size_t>(f - names_.module.functions.data())), bytes);
   if (code_.param_offset.count(op.name))
     throw Error(
         fmt::format("the address of the function parameter `{}` is not supported", op.name));
@@ -169,7 +169,7 @@ RegisterSlot RegisterFileLayout::value_slot(const Operand& op, uint8_t bytes, Da
       if (type == DataType::pred) return constant_predicate_slot(op.value != 0, op.negated);
       uint64_t bits = static_cast<uint64_t>(op.value);
       if (bytes < 8) bits &= (uint64_t{1} << (8 * bytes)) - 1;
-      return constant_slot(bits, bytes);
+      return preset_register_slot(bits, bytes);
     }
     case Kind::real: {
       uint64_t bits = static_cast<uint64_t>(op.value);
@@ -188,7 +188,7 @@ RegisterSlot RegisterFileLayout::value_slot(const Operand& op, uint8_t bytes, Da
         const double d = f;
         std::memcpy(&bits, &d, sizeof d);
       }
-      return constant_slot(bits, bytes);
+      return preset_register_slot(bits, bytes);
     }
     case Kind::symbol:
       return symbol_address_slot(op, bytes, in);

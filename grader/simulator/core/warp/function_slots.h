@@ -50,8 +50,8 @@ class RegisterFileLayout {
   void place_registers(const ptx::ControlFlow& flow);
   void place_params_and_locals();
   uint32_t allocate_slot(uint8_t bytes);
-  RegisterSlot constant_slot(uint64_t value, uint8_t bytes);
-  RegisterSlot shared_address_slot(uint64_t value, uint8_t bytes);
+  RegisterSlot preset_register_slot(uint64_t value, uint8_t bytes);
+  RegisterSlot shared_variable_address_slot(uint64_t value, uint8_t bytes);
   RegisterSlot special_register_slot(ptx::SpecialReg reg);
   RegisterSlot symbol_address_slot(const ptx::Operand& op, uint8_t bytes,
                                    const ptx::Instruction& in);

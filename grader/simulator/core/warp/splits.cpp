@@ -320,7 +320,7 @@ bool WarpSplits::release_join_lanes_for_warp_barrier() {
   return false;
 }
 
-bool WarpSplits::release_join_blocking_block_barrier() {
+bool WarpSplits::release_join_lanes_for_block_barrier() {
   for (const WarpSplit& s : list_)
     for (ReconvergenceJoin* join = s.join; join != nullptr; join = join->parent) {
       if (join->arrived == 0 || join->callee != nullptr) continue;

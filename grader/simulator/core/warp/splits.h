@@ -97,7 +97,7 @@ class WarpSplits {
   bool release_join_lanes_for_warp_barrier();
   // Does for a barrier of the block what release_join_lanes_for_warp_barrier() does for a barrier
   // of the warp.
-  bool release_join_blocking_block_barrier();
+  bool release_join_lanes_for_block_barrier();
 
  private:
   ReconvergenceJoin* make_join();

@@ -276,7 +276,7 @@ def test_the_submission_without_the_barrier_races(question, tmp_path):
 
 
 @pytest.mark.parametrize("question", of("barrier"))
-def test_reasons_of_harmless_pairs(question):
+def test_reasons_of_race_free_pairs(question):
     """A pair is called atomic or reading only if its lines are, and some wrong option looks like a race."""
     source = text_of(question.lab, question.file).splitlines()
     likely = 0
